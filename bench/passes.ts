@@ -1,0 +1,121 @@
+/**
+ * What a pass costs: scripted runs of 10, 100 and 1,000 passes, one tool call a pass with a result of 2 KB, against a loop
+ * written by hand that does the same work and appends the same messages to a log.
+ */
+import * as Tool from "@effect/ai/Tool"
+import * as Toolkit from "@effect/ai/Toolkit"
+import { ArtifactStore, LLM, Record } from "wherefore"
+import { Agent } from "wherefore"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as ManagedRuntime from "effect/ManagedRuntime"
+import * as Schema from "effect/Schema"
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { type Figure, median } from "./Figure.ts"
+
+const sizes = [10, 100, 1_000]
+const row = (n: number): string => `row ${n}: `.padEnd(2_048, "measured value in a table, ")
+
+const Lookup = Tool.make("lookup", {
+  description: "Reads one row.",
+  parameters: { n: Schema.Number },
+  success: Schema.String
+}).annotate(Tool.Readonly, true)
+const toolkit = Toolkit.make(Lookup)
+const agent = Agent.make({ name: "bench", instructions: "Read the rows.", toolkit, budget: { passes: 2_000 } })
+
+/** Calls the tool in each of the first `passes` passes, then answers. */
+const model = (passes: number) =>
+  LLM.layerScripted((wire) =>
+    wire.iteration < passes ? LLM.call("lookup", { n: wire.iteration }) : LLM.say("All rows are read.")
+  )
+
+/** The same loop by hand: a model, a tool, an array of messages, and a line a message appended to a log. */
+const byHand = (passes: number, log: (line: string) => void): void => {
+  const messages: Array<unknown> = [{ role: "user", content: "Read the rows." }]
+  const say = (message: unknown) => {
+    messages.push(message)
+    log(`${JSON.stringify(message)}\n`)
+  }
+  for (let pass = 1; pass < passes; pass++) {
+    const id = `call-${pass}-0`
+    const args = JSON.stringify({ n: pass })
+    const call = { id, type: "function", function: { name: "lookup", arguments: args } }
+    say({ role: "assistant", content: "", tool_calls: [call] })
+    const { n } = JSON.parse(args)
+    say({ role: "tool", tool_call_id: id, content: row(n) })
+  }
+  say({ role: "assistant", content: "All rows are read." })
+}
+
+/** Microseconds a pass of the process's CPU time, the median of `times` runs after a warm-up. */
+const cost = async (passes: number, times: number, work: (index: number) => Promise<void> | void): Promise<number> => {
+  for (let index = 0; index < Math.max(3, times / 4); index++) await work(-1 - index)
+  const spent: Array<number> = []
+  for (let index = 0; index < times; index++) {
+    const before = process.cpuUsage()
+    await work(index)
+    const { system, user } = process.cpuUsage(before)
+    spent.push((user + system) / passes)
+  }
+  return median(spent)
+}
+
+const directory = mkdtempSync(join(tmpdir(), "wherefore-bench-"))
+
+const driven = (record: Layer.Layer<Record.Record>, passes: number) => {
+  const handlers = toolkit.toLayer({ lookup: ({ n }) => Effect.succeed(row(n)) })
+  const runtime = ManagedRuntime.make(Layer.mergeAll(record, model(passes), handlers, ArtifactStore.layerMemory()))
+  const once = (runId: string) => runtime.runPromise(Effect.asVoid(Agent.run(agent, "Read the rows.", { runId })))
+  return { once, end: () => runtime.dispose() }
+}
+
+export const run = async (): Promise<ReadonlyArray<Figure>> => {
+  const figures: Array<Figure> = []
+  const perPass = new Map<string, number>()
+  const note = (n: number, metric: string, value: number, unit: string, against: string, base: number) =>
+    figures.push({ bench: "passes", n, metric, value, unit, against, ratio: value / base })
+  try {
+    for (const n of sizes) {
+      const times = Math.max(9, Math.round(1_000 / n))
+      const hand = await cost(n, times, () => byHand(n, () => undefined))
+      const handLog = join(directory, `hand-${n}.ndjson`)
+      const handFile = await cost(n, times, () => {
+        rmSync(handLog, { force: true })
+        const file = openSync(handLog, "a")
+        byHand(n, (line) => writeSync(file, line))
+        closeSync(file)
+      })
+      const newBytes = statSync(handLog).size / n
+
+      const layers = {
+        memory: { layer: Record.layerMemory, floor: hand, against: "hand-written loop in memory" },
+        file: {
+          layer: Record.layerFile({ directory, durability: "process-crash" }),
+          floor: handFile,
+          against: "hand-written loop that appends lines"
+        }
+      }
+      for (const [name, { against, floor, layer }] of Object.entries(layers)) {
+        const { end, once } = driven(layer, n)
+        const value = await cost(n, times, (index) => once(`${name}-${n}-${index < 0 ? `warm${-index}` : index}`))
+        await end()
+        note(n, `time a pass, record in ${name}`, value, "µs CPU", against, floor)
+        note(n, `passes a second, record in ${name}`, 1e6 / value, "passes/s CPU", against, 1e6 / floor)
+        const first = perPass.get(name) ?? value
+        perPass.set(name, first)
+        note(n, `time a pass, record in ${name}, growth`, value, "µs CPU", `the pass of a run of ${sizes[0]}`, first)
+      }
+      const bytes = readFileSync(join(directory, `file-${n}-0.ndjson`)).length / n
+      note(n, "record a pass", bytes, "bytes", "the new messages as JSON lines", newBytes)
+      const firstBytes = perPass.get("bytes") ?? bytes
+      perPass.set("bytes", firstBytes)
+      note(n, "record a pass, growth", bytes, "bytes", `the pass of a run of ${sizes[0]}`, firstBytes)
+    }
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
+  return figures
+}

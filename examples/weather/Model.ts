@@ -1,0 +1,36 @@
+/**
+ * A `Model` for the weather examples: the one that `WHEREFORE_MODEL_URL` and `WHEREFORE_MODEL` name, or else a scripted one.
+ *
+ * The scripted model is no language model, and it reads its wire: each reply is a function of what it was sent. Without a
+ * note that names the year, it asks the table.
+ */
+import type { Wire } from "wherefore"
+import { LLM } from "wherefore"
+
+/** What the last call of the tool returned, as far as it is on the wire. */
+const resultOf = (wire: Wire.Wire, tool: string): string | undefined =>
+  wire.messages
+    .map(({ message }) => (message.role === "tool" && message.toolName === tool ? message.content : undefined))
+    .findLast((content) => content !== undefined)
+
+const text = (wire: Wire.Wire) => wire.system.map((piece) => piece.text).join("\n")
+
+const usage = (wire: Wire.Wire) => ({ inputTokens: Math.ceil(JSON.stringify(wire).length / 4), outputTokens: 24 })
+
+const scripted = (wire: Wire.Wire): LLM.Line => {
+  const wettest = resultOf(wire, "wettest_day")
+  if (wettest !== undefined) {
+    const { date, rain_mm } = JSON.parse(wettest)
+    const deltas = ["The wettest day of the latest full year ", `was ${date}, `, `with ${rain_mm} mm of rain.`]
+    return { deltas, usage: usage(wire) }
+  }
+  const noted = /latest full year is (\d{4})/.exec(text(wire))?.[1]
+  const covered = /"last":"(\d{4})-12-31"/.exec(resultOf(wire, "coverage") ?? "")?.[1]
+  const year = noted ?? covered
+  const call = year === undefined ? LLM.call("coverage") : LLM.call("wettest_day", { year: Number(year) })
+  return { ...call, usage: usage(wire) }
+}
+
+export const isScripted = process.env["WHEREFORE_MODEL_URL"] === undefined
+
+export const layer = isScripted ? LLM.layerScripted(scripted) : LLM.layerConfig

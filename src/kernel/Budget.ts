@@ -1,0 +1,42 @@
+/**
+ * A `Budget` is what a run may spend. It is checked before anything is spent, so a run overshoots by nothing.
+ *
+ * @since 0.1.0
+ */
+import type * as Event from "./Event.ts"
+import * as Refusal from "./Refusal.ts"
+import * as Usage from "./Usage.ts"
+
+/** What a run has spent. `unmetered` counts the replies that came without a token count. */
+export interface Spent {
+  readonly passes: number
+  readonly toolCalls: number
+  readonly usage: Usage.Usage
+  readonly unmetered: number
+}
+
+export const nothing: Spent = { passes: 0, toolCalls: 0, usage: Usage.none, unmetered: 0 }
+
+/** The limits of an agent that names none: enough for long work, an end to a loop. */
+export const defaults: Event.Limits = { passes: 50 }
+
+/** Why the next pass may not start, if it may not. `elapsedMs` is the wall time since the run started. */
+export const pass = (limits: Event.Limits, spent: Spent, elapsedMs: number): Refusal.Refusal | undefined => {
+  const { passes, tokens, wallTimeMs } = limits
+  if (passes !== undefined && spent.passes >= passes) return Refusal.budgetExceeded("passes", passes, spent.passes)
+  if (tokens !== undefined) {
+    const total = Usage.total(spent.usage) ?? 0
+    if (total >= tokens) return Refusal.budgetExceeded("tokens", tokens, total)
+    if (spent.unmetered > 0) return Refusal.usageUnknown
+  }
+  if (wallTimeMs !== undefined && elapsedMs >= wallTimeMs) {
+    return Refusal.budgetExceeded("wallTimeMs", wallTimeMs, elapsedMs)
+  }
+  return undefined
+}
+
+/** Why the next tool call may not run, if it may not. */
+export const toolCall = (limits: Event.Limits, spent: Spent): Refusal.Refusal | undefined =>
+  limits.toolCalls !== undefined && spent.toolCalls >= limits.toolCalls
+    ? Refusal.budgetExceeded("toolCalls", limits.toolCalls, spent.toolCalls)
+    : undefined

@@ -1,0 +1,109 @@
+/**
+ * A `Chain` is the answer to a "why?": nodes, the edges between them, and the gaps where it stops short.
+ *
+ * @since 0.1.0
+ */
+import type * as Event from "./Event.ts"
+import type * as Message from "./Message.ts"
+import type * as Wire from "./Wire.ts"
+
+/** Offsets, in UTF-16 units, into the text that holds the value. `by` names how the spellings differ, if they do. */
+export interface Span {
+  readonly start: number
+  readonly end: number
+  readonly text: string
+  readonly by: ReadonlyArray<string>
+}
+
+/** A value that the model wrote: in a reply, or in the arguments of a call. */
+export interface ValueNode {
+  readonly kind: "value"
+  readonly id: string
+  /** As it was written. */
+  readonly value: string
+  readonly pass: number
+  /** The event that holds it. */
+  readonly seq: number
+  readonly place: "reply" | "arguments"
+  readonly start: number
+  readonly end: number
+}
+
+/** A piece that was on the wire of `pass` and held the value. `text` is exactly what the model was sent. */
+export interface CarrierNode {
+  readonly kind: "carrier"
+  readonly id: string
+  readonly pass: number
+  readonly pieceId: string
+  readonly slot: Wire.Piece["slot"]
+  readonly origin: Event.Origin
+  readonly role: "system" | "user" | "assistant" | "tool" | "definition"
+  /** The event that brought the piece into the run. */
+  readonly seq: number
+  readonly text: string
+  readonly spans: ReadonlyArray<Span>
+}
+
+/** A tool call that made a result. */
+export interface CallNode {
+  readonly kind: "call"
+  readonly id: string
+  readonly pass: number
+  readonly seq: number
+  readonly toolCallId: string
+  readonly toolName: string
+  /** The arguments as the model wrote them. */
+  readonly args: string
+  readonly outcome?: Message.Settlement
+}
+
+/** Where a chain ends well. */
+export interface RootNode {
+  readonly kind: "root"
+  readonly id: string
+  readonly root: "person" | "app" | "world"
+  readonly seq: number
+  /** One printable line. */
+  readonly what: string
+}
+
+export type Node = ValueNode | CarrierNode | CallNode | RootNode
+
+/**
+ * `carried`: the piece held the value. `returned`: the call returned the result. `argued`: the call's arguments held the
+ * value. `said`: the reply held it, and was itself written by the model. `told`: a person or the application wrote it.
+ * `observed`: the tool read or did it in the world.
+ */
+export interface Edge {
+  readonly from: string
+  readonly to: string
+  readonly grounds: "carried" | "returned" | "argued" | "said" | "told" | "observed"
+  readonly by: ReadonlyArray<string>
+}
+
+/**
+ * Where a chain stops short. `nowhere`: no piece on the wire held the value. `untold`: a foreign trace does not hold it.
+ * `elsewhere`: the message was carried from another run, whose record goes on. `no-answer`, `not-found`: there is nothing to ask about. `drift`: the record's wire hash is not that of its events.
+ * `limit`: the chain has more than it was allowed to show.
+ */
+export interface Gap {
+  readonly kind: "nowhere" | "untold" | "elsewhere" | "no-answer" | "not-found" | "drift" | "limit"
+  /** The node at which it stops. Absent if it concerns the whole question. */
+  readonly at?: string
+  /** One printable line. */
+  readonly what: string
+}
+
+export type Question =
+  | { readonly kind: "answer" }
+  | { readonly kind: "value"; readonly text: string }
+  | { readonly kind: "call"; readonly pass: number }
+  | { readonly kind: "tool"; readonly toolCallId: string }
+
+export interface Chain {
+  readonly question: Question
+  /** The nodes that the question is about come first; the others as they are reached. */
+  readonly nodes: ReadonlyArray<Node>
+  readonly edges: ReadonlyArray<Edge>
+  readonly gaps: ReadonlyArray<Gap>
+}

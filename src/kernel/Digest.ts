@@ -1,0 +1,15 @@
+/**
+ * A `Digest` is the SHA-256 of a text's UTF-8 bytes, in 64 lower-case hexadecimal digits.
+ *
+ * @since 0.1.0
+ */
+import { sha256 } from "@noble/hashes/sha2"
+import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils"
+
+export type Digest = string
+
+/** The digest of one text. */
+export const of = (text: string): Digest => bytesToHex(sha256(utf8ToBytes(text)))
+
+/** The digest of a list that grows: what came before, and what is new. `""` is the empty list. */
+export const roll = (before: Digest, next: Digest): Digest => of(`${before}\n${next}`)

@@ -1,0 +1,200 @@
+/**
+ * An `Event` is one thing that happened in a run, or was decided in it. Events are for ever: a later version of this
+ * library adds cases and optional fields, and changes none.
+ *
+ * @since 0.1.0
+ */
+import * as Schema from "effect/Schema"
+import * as Message from "./Message.ts"
+import * as Problem from "./Problem.ts"
+import * as Refusal from "./Refusal.ts"
+import * as Usage from "./Usage.ts"
+
+/** The version of the record's format. A reader refuses what is newer. */
+export const format = 1
+
+const optional = <A, I, R>(schema: Schema.Schema<A, I, R>) => Schema.optionalWith(schema, { exact: true })
+const iteration = Schema.Positive.pipe(Schema.int())
+const call = { iteration, toolCallId: Schema.NonEmptyString, toolName: Schema.String }
+
+/** Whether a call may be run again when nobody knows what became of it. */
+export const ReplayClass = Schema.Literal("pure", "idempotent", "reconcile", "never")
+export type ReplayClass = typeof ReplayClass.Type
+
+/** Who wrote a text that the model reads. */
+export const Origin = Schema.Literal("person", "app", "model", "tool", "runtime")
+export type Origin = typeof Origin.Type
+
+/** Limits of a run. Absent means unlimited; wall time is in milliseconds. */
+export const Limits = Schema.Struct({
+  passes: optional(Schema.NonNegativeInt),
+  toolCalls: optional(Schema.NonNegativeInt),
+  tokens: optional(Schema.NonNegativeInt),
+  wallTimeMs: optional(Schema.NonNegative)
+})
+export type Limits = typeof Limits.Type
+
+/** What a foreign trace does not tell, so that a chain through it ends in a gap. */
+export const Untold = Schema.Literal("tool-schemas", "model", "parameters", "usage", "times", "outcomes")
+export type Untold = typeof Untold.Type
+
+/** What a run was started with. `importedFrom` names the foreign format that it was read from. */
+export const Manifest = Schema.Struct({
+  limits: Limits,
+  importedFrom: optional(Schema.String),
+  untold: optional(Schema.Array(Untold))
+})
+export type Manifest = typeof Manifest.Type
+
+export const RunStarted = Schema.TaggedStruct("RunStarted", {
+  runId: Schema.NonEmptyString,
+  agent: Schema.String,
+  manifest: Manifest,
+  input: Schema.String,
+  followUpOf: optional(Schema.NonEmptyString)
+})
+export type RunStarted = typeof RunStarted.Type
+
+/** A message of the run that this one follows up. `from` is where it was first recorded. */
+export const MessageCarried = Schema.TaggedStruct("MessageCarried", {
+  from: Schema.Struct({ runId: Schema.NonEmptyString, seq: Schema.NonNegativeInt }),
+  message: Message.Message
+})
+export type MessageCarried = typeof MessageCarried.Type
+
+/** The person said something more while the run was open, as in an imported conversation. */
+export const MessageReceived = Schema.TaggedStruct("MessageReceived", { content: Schema.String })
+export type MessageReceived = typeof MessageReceived.Type
+
+/** A text that a wire can hold, once, before the first wire that holds it. */
+export const PieceDeclared = Schema.TaggedStruct("PieceDeclared", {
+  hash: Schema.NonEmptyString,
+  id: Schema.NonEmptyString,
+  slot: Schema.Literal("system"),
+  origin: Origin,
+  text: Schema.String
+})
+export type PieceDeclared = typeof PieceDeclared.Type
+
+/** A tool definition that a wire can hold, once. `schema` is JSON Schema. */
+export const ToolDeclared = Schema.TaggedStruct("ToolDeclared", {
+  hash: Schema.NonEmptyString,
+  name: Schema.NonEmptyString,
+  description: optional(Schema.String),
+  schema: Schema.Unknown,
+  annotations: Schema.Struct({ replay: ReplayClass })
+})
+export type ToolDeclared = typeof ToolDeclared.Type
+
+/** Which pieces and tools ride from this pass on, by id and name, in order. Written when the selection changes. */
+export const PiecesSelected = Schema.TaggedStruct("PiecesSelected", {
+  iteration,
+  activeIds: Schema.Array(Schema.NonEmptyString),
+  toolNames: Schema.Array(Schema.NonEmptyString)
+})
+export type PiecesSelected = typeof PiecesSelected.Type
+
+/** Sampling parameters of a model call; what is absent was left to the provider. */
+export const Parameters = Schema.Struct({
+  temperature: optional(Schema.JsonNumber),
+  topP: optional(Schema.JsonNumber),
+  maxOutputTokens: optional(Schema.NonNegativeInt),
+  seed: optional(Schema.Int),
+  stopSequences: optional(Schema.Array(Schema.String))
+})
+export type Parameters = typeof Parameters.Type
+
+export const ModelCalled = Schema.TaggedStruct("ModelCalled", {
+  iteration,
+  wireHash: Schema.NonEmptyString,
+  provider: optional(Schema.String),
+  model: optional(Schema.String),
+  parameters: Parameters,
+  systemChars: Schema.NonNegativeInt,
+  messagesCount: Schema.NonNegativeInt,
+  toolsCount: optional(Schema.NonNegativeInt)
+})
+export type ModelCalled = typeof ModelCalled.Type
+
+/** Why a model stopped writing. */
+export const StopReason = Schema.Literal("stop", "length", "tool-calls", "content-filter", "error", "other")
+export type StopReason = typeof StopReason.Type
+
+export const ModelReplied = Schema.TaggedStruct("ModelReplied", {
+  iteration,
+  content: Schema.String,
+  reasoning: optional(Schema.String),
+  toolCalls: Schema.Array(Message.ToolCall),
+  usage: optional(Usage.Usage),
+  stopReason: optional(StopReason),
+  durationMs: optional(Schema.NonNegative)
+})
+export type ModelReplied = typeof ModelReplied.Type
+
+/** The model gave no usable reply. `partialChars` counts the text that arrived before the failure. */
+export const ModelFailed = Schema.TaggedStruct("ModelFailed", {
+  iteration,
+  reason: Schema.String,
+  problem: Problem.Problem,
+  partialChars: optional(Schema.NonNegativeInt),
+  usage: optional(Usage.Usage)
+})
+export type ModelFailed = typeof ModelFailed.Type
+
+/** A call passed every gate and is about to run: the intent is on the record before the effect. */
+export const ToolCalled = Schema.TaggedStruct("ToolCalled", { ...call, args: Schema.Unknown, replay: ReplayClass })
+export type ToolCalled = typeof ToolCalled.Type
+
+/** What a call came to, and the exact text that the model is served for it. */
+export const ToolSettled = Schema.TaggedStruct("ToolSettled", {
+  ...call,
+  outcome: Message.Settlement,
+  served: Schema.String,
+  error: optional(Refusal.Refusal),
+  durationMs: optional(Schema.NonNegative)
+})
+export type ToolSettled = typeof ToolSettled.Type
+
+export const Answered = Schema.TaggedStruct("Answered", { iteration, content: Schema.String })
+export type Answered = typeof Answered.Type
+
+/** `answered`: there is an answer. `stopped`: a limit, an interruption or the end of a trace. `failed`: an error. */
+export const Status = Schema.Literal("answered", "stopped", "failed")
+export type Status = typeof Status.Type
+
+/** The one terminal event. Usage and passes are those of the run so far, whatever ended it. */
+export const RunEnded = Schema.TaggedStruct("RunEnded", {
+  status: Status,
+  reason: optional(Refusal.Refusal),
+  usage: Usage.Usage,
+  passes: Schema.NonNegativeInt,
+  durationMs: optional(Schema.NonNegative)
+})
+export type RunEnded = typeof RunEnded.Type
+
+export const Event = Schema.Union(
+  RunStarted,
+  MessageCarried,
+  MessageReceived,
+  PieceDeclared,
+  ToolDeclared,
+  PiecesSelected,
+  ModelCalled,
+  ModelReplied,
+  ModelFailed,
+  ToolCalled,
+  ToolSettled,
+  Answered,
+  RunEnded
+)
+export type Event = typeof Event.Type
+
+/** An event's place in the record: `at` is milliseconds since the epoch, `hash` chains it to all before it. */
+export const Entry = Schema.Struct({
+  runId: Schema.NonEmptyString,
+  seq: Schema.NonNegativeInt,
+  at: Schema.NonNegativeInt,
+  event: Event,
+  hash: Schema.NonEmptyString
+})
+export type Entry = typeof Entry.Type

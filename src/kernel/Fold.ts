@@ -1,0 +1,269 @@
+/**
+ * A `Fold` is how one event changes the state of a run. It costs what the event costs, whatever the run's length.
+ *
+ * @internal
+ */
+import * as Either from "effect/Either"
+import * as Digest from "./Digest.ts"
+import type * as Event from "./Event.ts"
+import type * as Message from "./Message.ts"
+import type * as State from "./State.ts"
+import * as Transcript from "./Transcript.ts"
+import * as Usage from "./Usage.ts"
+import * as Wire from "./Wire.ts"
+
+const violation = (state: State.State, law: string): State.State => ({
+  ...state,
+  violations: [...state.violations, { seq: state.seq - 1, law }]
+})
+
+type Said = Pick<Wire.MessagePiece, "id" | "origin" | "seq" | "cause" | "from" | "message">
+
+/** Closed messages join the conversation; the transcript keeps only what is open. */
+const say = (state: State.State, said: ReadonlyArray<Said>): State.State => {
+  const pieces = said.map((one): Wire.MessagePiece => ({ ...one, slot: "messages", hash: Wire.messageHash(one.message) }))
+  return {
+    ...state,
+    transcript: state.transcript.open === undefined ? Transcript.empty : state.transcript,
+    messages: [...state.messages, ...pieces],
+    messagesHash: pieces.reduce((rolled, { hash }) => Digest.roll(rolled, hash), state.messagesHash)
+  }
+}
+
+/** The person's words, in this run or carried into it. */
+const hear = (state: State.State, content: string, by: Wire.Cause["by"]): State.State => {
+  const next = Transcript.append(state.transcript, { role: "user", content })
+  if (Either.isLeft(next)) return violation(state, "Nothing is said while calls are open.")
+  const seq = state.seq - 1
+  const { final: _, ...open } = state
+  const message: Message.User = { role: "user", content }
+  return say(open, [{ id: `message:${seq}`, origin: "person", seq, cause: { by, seq }, message }])
+}
+
+const originOf = (message: Message.Message): Event.Origin =>
+  message.role === "user" ? "person" : message.role === "assistant" ? "model" : wroteIt(message.outcome)
+
+/** Who wrote the text of a settlement: the tool, or we in its place. */
+const wroteIt = (outcome: Message.Settlement): Event.Origin =>
+  outcome === "ran-ok" || outcome === "absent" || outcome === "ran-error" ? "tool" : "runtime"
+
+const carry = (state: State.State, event: Event.MessageCarried): State.State => {
+  const { message } = event
+  const next =
+    message.role === "tool" ? Transcript.settle(state.transcript, message) : Transcript.append(state.transcript, message)
+  if (Either.isLeft(next)) return violation(state, `A carried message must continue the conversation: ${next.left.what}`)
+  const seq = state.seq - 1
+  const { from } = event
+  const cause: Wire.Cause = { by: "carried", seq }
+  return say({ ...state, transcript: next.right }, [{ id: `carried:${seq}`, origin: originOf(message), seq, cause, from, message }])
+}
+
+const replace = <A>(
+  all: ReadonlyArray<State.Declared<A>>,
+  next: State.Declared<A>,
+  same: (one: A) => boolean
+): ReadonlyArray<State.Declared<A>> => [...all.filter(({ declared }) => !same(declared)), next]
+
+const declarePiece = (state: State.State, event: Event.PieceDeclared): State.State =>
+  event.hash === Wire.systemHash(event.text)
+    ? {
+        ...state,
+        pieces: replace(state.pieces, { seq: state.seq - 1, declared: event }, ({ id }) => id === event.id)
+      }
+    : violation(state, "A declared text has the hash it names.")
+
+const declareTool = (state: State.State, event: Event.ToolDeclared): State.State =>
+  event.hash === Wire.toolHash(event)
+    ? {
+        ...state,
+        tools: replace(state.tools, { seq: state.seq - 1, declared: event }, ({ name }) => name === event.name)
+      }
+    : violation(state, "A declared tool has the hash it names.")
+
+const select = (state: State.State, event: Event.PiecesSelected): State.State => {
+  const cause: Wire.Cause = { by: "selected", seq: state.seq - 1 }
+  const system = event.activeIds.flatMap((id): ReadonlyArray<Wire.SystemPiece> => {
+    const found = state.pieces.find(({ declared }) => declared.id === id)
+    if (found === undefined) return []
+    const { hash, origin, text } = found.declared
+    return [{ id, slot: "system", origin, seq: found.seq, cause, hash, text }]
+  })
+  const tools = event.toolNames.flatMap((name): ReadonlyArray<Wire.ToolPiece> => {
+    const found = state.tools.find(({ declared }) => declared.name === name)
+    if (found === undefined) return []
+    const { description, hash, schema } = found.declared
+    const tool = { name, ...(description === undefined ? {} : { description }), schema }
+    return [{ id: `tool:${name}`, slot: "tools", origin: "app", seq: found.seq, cause, hash, tool }]
+  })
+  const selection: Wire.Selection = {
+    system,
+    tools,
+    systemHash: system.reduce((rolled, { hash }) => Digest.roll(rolled, hash), ""),
+    toolsHash: tools.reduce((rolled, { hash }) => Digest.roll(rolled, hash), "")
+  }
+  const complete = system.length === event.activeIds.length && tools.length === event.toolNames.length
+  const next = { ...state, selection }
+  return complete ? next : violation(next, "Only what was declared can be selected.")
+}
+
+const call = (state: State.State, event: Event.ModelCalled): State.State => {
+  const projectedHash = Wire.combine(
+    { system: state.selection.systemHash, messages: state.messagesHash, tools: state.selection.toolsHash },
+    event.parameters
+  )
+  const mark: Wire.Mark = {
+    iteration: event.iteration,
+    seq: state.seq - 1,
+    messages: state.messages.length,
+    selection: state.selection,
+    parameters: event.parameters,
+    recordedHash: event.wireHash,
+    projectedHash
+  }
+  const { final: _, ...open } = state
+  const next: State.State = {
+    ...open,
+    iteration: event.iteration,
+    calling: event.iteration,
+    marks: [...state.marks, mark],
+    spent: { ...state.spent, passes: state.spent.passes + 1 }
+  }
+  if (event.iteration !== state.iteration + 1) return violation(next, "Passes are counted from 1 without a gap.")
+  if (state.transcript.open !== undefined) return violation(next, "No pass starts while calls are open.")
+  return next
+}
+
+const reply = (state: State.State, event: Event.ModelReplied): State.State => {
+  const seq = state.seq - 1
+  const { content, iteration, toolCalls } = event
+  const appended = Transcript.append(state.transcript, { role: "assistant", content, toolCalls })
+  const unmetered = event.usage === undefined || Usage.total(event.usage) === undefined
+  const { calling, ...rest } = state
+  const heard: State.State = {
+    ...rest,
+    spent: {
+      ...state.spent,
+      usage: Usage.add(state.spent.usage, event.usage ?? Usage.none),
+      unmetered: state.spent.unmetered + (unmetered ? 1 : 0)
+    }
+  }
+  if (Either.isLeft(appended)) return violation(heard, "A reply comes when no call is open.")
+  const { stopReason } = event
+  const next = { ...heard, transcript: appended.right }
+  const told: State.State =
+    toolCalls.length > 0
+      ? { ...next, openReply: { seq, iteration, ...(stopReason === undefined ? {} : { stopReason }) } }
+      : {
+          ...say(next, [{ ...replyPlace(state, seq), message: { role: "assistant", content, toolCalls } }]),
+          final: { seq, iteration, content }
+        }
+  return calling === iteration ? told : violation(told, "A reply answers the pass that called the model.")
+}
+
+const replyPlace = (state: State.State, seq: number): Omit<Said, "message"> => ({
+  id: `reply:${seq}`,
+  origin: "model",
+  seq,
+  cause: { by: "replied", seq: state.marks.at(-1)?.seq ?? seq }
+})
+
+const start = (state: State.State, event: Event.ToolCalled): State.State => {
+  const { args, replay, toolCallId } = event
+  const open = state.transcript.open
+  const waiting = open?.calls.slice(open.settled.length).some((one) => one.toolCallId === toolCallId) === true
+  if (!waiting) return violation(state, "Only a call of the open reply can be started.")
+  if (state.startedCalls.some((one) => one.toolCallId === toolCallId)) return violation(state, "A call is started once.")
+  return {
+    ...state,
+    startedCalls: [...state.startedCalls, { toolCallId, seq: state.seq - 1, args, replay }],
+    spent: { ...state.spent, toolCalls: state.spent.toolCalls + 1 }
+  }
+}
+
+const settle = (state: State.State, event: Event.ToolSettled): State.State => {
+  const { error, outcome, served, toolCallId, toolName } = event
+  const message: Message.Tool = { role: "tool", toolCallId, toolName, outcome, content: served }
+  const settled = Transcript.settle(state.transcript, message)
+  if (Either.isLeft(settled)) return violation(state, `A call has exactly one settlement, in order: ${settled.left.what}`)
+  const started = state.startedCalls.find((one) => one.toolCallId === toolCallId)
+  const asked = started?.seq ?? state.openReply?.seq ?? state.seq - 1
+  const next: State.State = {
+    ...state,
+    transcript: settled.right,
+    settledAt: [...state.settledAt, { seq: state.seq - 1, calledSeq: asked }],
+    startedCalls: state.startedCalls.filter((one) => one.toolCallId !== toolCallId),
+    ...(error?.tag === "BudgetExceeded" ? { exhausted: error } : {}),
+    ...(outcome === "unknown" && error !== undefined
+      ? { lost: [...state.lost, { toolCallId, toolName, reason: error }] }
+      : {})
+  }
+  return settled.right.open === undefined ? close(next) : next
+}
+
+/** The last settlement closes the unit: the reply and its results become part of the conversation at once. */
+const close = (state: State.State): State.State => {
+  const unit = state.transcript.units.at(-1)
+  const { openReply, ...rest } = state
+  if (openReply === undefined || unit?.kind !== "replied") return state
+  const [reply, ...results] = Transcript.unitMessages(unit)
+  const said = results.flatMap((message, index): ReadonlyArray<Said> => {
+    const at = state.settledAt[index]
+    if (at === undefined) return []
+    const cause: Wire.Cause = { by: "called", seq: at.calledSeq }
+    return [{ id: `result:${at.seq}`, origin: originOf(message), seq: at.seq, cause, message }]
+  })
+  const first = reply === undefined ? [] : [{ ...replyPlace(state, openReply.seq), message: reply }]
+  return say({ ...rest, settledAt: [] }, [...first, ...said])
+}
+
+const fail = (state: State.State, event: Event.ModelFailed): State.State => {
+  const { calling: _, ...rest } = state
+  return {
+    ...rest,
+    failure: event,
+    spent: { ...state.spent, usage: Usage.add(state.spent.usage, event.usage ?? Usage.none) }
+  }
+}
+
+const begin = (state: State.State, event: Event.RunStarted): State.State => {
+  if (state.seq !== 1) return violation(state, "A run starts once, with its first event.")
+  const started = { ...state, started: event }
+  return event.followUpOf === undefined ? hear(started, event.input, "asked") : started
+}
+
+/** The state after an event. */
+export const step = (before: State.State, event: Event.Event): State.State => {
+  const state = { ...before, seq: before.seq + 1 }
+  if (before.ended !== undefined) return violation(state, "Nothing follows the terminal event.")
+  if (before.seq === 0 && event._tag !== "RunStarted") return violation(state, "A record starts with RunStarted.")
+  switch (event._tag) {
+    case "RunStarted":
+      return begin(state, event)
+    case "MessageCarried":
+      return carry(state, event)
+    case "MessageReceived":
+      return hear(state, event.content, "received")
+    case "PieceDeclared":
+      return declarePiece(state, event)
+    case "ToolDeclared":
+      return declareTool(state, event)
+    case "PiecesSelected":
+      return select(state, event)
+    case "ModelCalled":
+      return call(state, event)
+    case "ModelReplied":
+      return reply(state, event)
+    case "ModelFailed":
+      return fail(state, event)
+    case "ToolCalled":
+      return start(state, event)
+    case "ToolSettled":
+      return settle(state, event)
+    case "Answered":
+      return { ...state, answered: event }
+    case "RunEnded":
+      return state.transcript.open === undefined
+        ? { ...state, ended: event }
+        : violation({ ...state, ended: event }, "A run ends with every call settled.")
+  }
+}

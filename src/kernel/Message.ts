@@ -1,0 +1,78 @@
+/**
+ * A `Message` is something said in a conversation: by the person, by the model, or by a tool that the model called.
+ *
+ * @since 0.1.0
+ */
+import * as Schema from "effect/Schema"
+
+/** What became of a call. `unknown`: it was started, then lost, and may have acted. */
+export const Settlement = Schema.Literal(
+  "ran-ok",
+  "ran-error",
+  "absent",
+  "refused",
+  "denied",
+  "aborted",
+  "truncated",
+  "unknown"
+)
+export type Settlement = typeof Settlement.Type
+
+/**
+ * A tool the model asked for. `args` is the text exactly as the model wrote it: JSON if all went well. `duplicateOf`
+ * names the call of the same reply that already had the model's id; such a call is never run.
+ */
+export const ToolCall = Schema.Struct({
+  toolCallId: Schema.NonEmptyString,
+  toolName: Schema.String,
+  args: Schema.String,
+  duplicateOf: Schema.optionalWith(Schema.NonEmptyString, { exact: true })
+})
+export type ToolCall = typeof ToolCall.Type
+
+export const User = Schema.Struct({ role: Schema.Literal("user"), content: Schema.String })
+export type User = typeof User.Type
+
+export const Assistant = Schema.Struct({
+  role: Schema.Literal("assistant"),
+  content: Schema.String,
+  toolCalls: Schema.Array(ToolCall)
+})
+export type Assistant = typeof Assistant.Type
+
+/** What a call came to. `content` is what the model is served. */
+export const Tool = Schema.Struct({
+  role: Schema.Literal("tool"),
+  toolCallId: Schema.NonEmptyString,
+  toolName: Schema.String,
+  outcome: Settlement,
+  content: Schema.String
+})
+export type Tool = typeof Tool.Type
+
+export const Message = Schema.Union(User, Assistant, Tool)
+export type Message = typeof Message.Type
+
+/**
+ * The calls of a reply with ids that are present and unique: a missing id is made from the pass and the position; the
+ * second call with an id gets one of its own and names the first.
+ */
+export const identify = (
+  iteration: number,
+  calls: ReadonlyArray<{ readonly toolCallId: string; readonly toolName: string; readonly args: string }>
+): ReadonlyArray<ToolCall> => {
+  const given = new Set(calls.map((call) => call.toolCallId))
+  const taken = new Set<string>()
+  const fresh = (base: string): string => {
+    for (let n = 0; ; n++) {
+      const id = n === 0 ? base : `${base}.${n}`
+      if (!taken.has(id) && !given.has(id)) return id
+    }
+  }
+  return calls.map(({ args, toolCallId, toolName }, index): ToolCall => {
+    const duplicate = taken.has(toolCallId)
+    const own = toolCallId !== "" && !duplicate ? toolCallId : fresh(`call-${iteration}-${index}`)
+    taken.add(own)
+    return { toolCallId: own, toolName, args, ...(duplicate && toolCallId !== "" ? { duplicateOf: toolCallId } : {}) }
+  })
+}

@@ -1,0 +1,194 @@
+/**
+ * A `Run` is one task from its start to its terminal event: passes of asking the model and settling the calls it makes.
+ *
+ *     RunStarted ──▶ CallModel ──ModelReplied──▶ RunTools ──ToolSettled──▶ CallModel …
+ *                        │                          (each call of the reply, in order)
+ *                        ├──ModelReplied, no calls──▶ Finish answered
+ *                        ├──ModelFailed──▶ Finish failed
+ *                        └── a limit ──▶ Finish stopped
+ *
+ * Nothing here does work or reads a clock. A program asks `decide` what to do, appends the events of the decision, does
+ * what the command says, appends what happened, and folds both with `step`.
+ *
+ * @since 0.1.0
+ */
+import { dual } from "effect/Function"
+import * as Budget from "./Budget.ts"
+import * as Call from "./Call.ts"
+import type * as Event from "./Event.ts"
+import * as Fold from "./Fold.ts"
+import type * as Piece from "./Piece.ts"
+import * as Problem from "./Problem.ts"
+import * as Refusal from "./Refusal.ts"
+import * as State from "./State.ts"
+import * as Wire from "./Wire.ts"
+
+/** What an agent brings to a decision. `elapsedMs` is the wall time since the run started, as the program's clock says. */
+export interface Spec {
+  /** The texts and tools of this pass, in order, as `declarePiece` and `declareTool` make them. */
+  readonly pieces: ReadonlyArray<Event.PieceDeclared>
+  readonly tools: ReadonlyArray<Event.ToolDeclared>
+  readonly parameters: Event.Parameters
+  readonly limits: Event.Limits
+  readonly elapsedMs: number
+  readonly provider?: string
+  readonly model?: string
+}
+
+/** What a program should do next, once the decision's events are on the record. */
+export type Command =
+  | { readonly _tag: "CallModel"; readonly wire: Wire.Wire }
+  | { readonly _tag: "RunTools"; readonly iteration: number; readonly calls: ReadonlyArray<Call.Planned> }
+  | { readonly _tag: "Finish"; readonly ended: Event.RunEnded }
+
+export interface Decision {
+  readonly events: ReadonlyArray<Event.Event>
+  readonly command: Command
+}
+
+export const initial: State.State = State.initial
+
+/** The state after an event. Total: an event that breaks a law is kept as a violation, so a fold cannot fail. */
+export const step: {
+  (event: Event.Event): (state: State.State) => State.State
+  (state: State.State, event: Event.Event): State.State
+} = dual(2, Fold.step)
+
+/** The state after all events. */
+export const fold = (events: Iterable<Event.Event>): State.State => {
+  let state = initial
+  for (const event of events) state = Fold.step(state, event)
+  return state
+}
+
+/** A piece as the record declares it. */
+export const declarePiece = (piece: Piece.Piece, origin: Event.Origin = "app"): Event.PieceDeclared => ({
+  _tag: "PieceDeclared",
+  hash: Wire.systemHash(piece.text),
+  id: piece.id,
+  slot: "system",
+  origin,
+  text: piece.text
+})
+
+/** A tool definition as the record declares it. */
+export const declareTool = (tool: Wire.ToolPiece["tool"], replay: Event.ReplayClass): Event.ToolDeclared => ({
+  _tag: "ToolDeclared",
+  hash: Wire.toolHash(tool),
+  ...tool,
+  annotations: { replay }
+})
+
+const end = (
+  state: State.State,
+  status: Event.Status,
+  elapsedMs: number,
+  reason: Refusal.Refusal | undefined
+): Event.RunEnded => ({
+  _tag: "RunEnded",
+  status,
+  ...(reason === undefined ? {} : { reason }),
+  usage: state.spent.usage,
+  passes: state.spent.passes,
+  durationMs: elapsedMs
+})
+
+const finish = (events: ReadonlyArray<Event.Event>, ended: Event.RunEnded): Decision => ({
+  events: [...events, ended],
+  command: { _tag: "Finish", ended }
+})
+
+/** The texts and tools that the record does not hold yet, and the selection if it is not the one that rides. */
+const select = (spec: Spec, state: State.State): ReadonlyArray<Event.Event> => {
+  const { system, tools } = state.selection
+  const same =
+    system.length === spec.pieces.length &&
+    tools.length === spec.tools.length &&
+    spec.pieces.every(({ hash, id }, index) => system[index]?.id === id && system[index].hash === hash) &&
+    spec.tools.every(({ hash }, index) => tools[index]?.hash === hash)
+  if (same) return []
+  const known = new Set([...state.pieces, ...state.tools].map(({ declared }) => declared.hash + idOf(declared)))
+  const fresh = [...spec.pieces, ...spec.tools].filter((event) => !known.has(event.hash + idOf(event)))
+  return [
+    ...fresh,
+    {
+      _tag: "PiecesSelected",
+      iteration: state.iteration + 1,
+      activeIds: spec.pieces.map(({ id }) => id),
+      toolNames: spec.tools.map(({ name }) => name)
+    }
+  ]
+}
+
+const idOf = (event: Event.PieceDeclared | Event.ToolDeclared): string =>
+  event._tag === "PieceDeclared" ? event.id : event.name
+
+const ask = (spec: Spec, before: State.State): Decision => {
+  const selected = select(spec, before)
+  const state = selected.reduce(Fold.step, before)
+  const wire: Wire.Wire = { ...Wire.project(state), parameters: spec.parameters }
+  const { messagesHash, selection } = state
+  const rolled = { system: selection.systemHash, messages: messagesHash, tools: selection.toolsHash }
+  const called: Event.ModelCalled = {
+    _tag: "ModelCalled",
+    iteration: wire.iteration,
+    wireHash: Wire.combine(rolled, spec.parameters),
+    ...(spec.provider === undefined ? {} : { provider: spec.provider }),
+    ...(spec.model === undefined ? {} : { model: spec.model }),
+    parameters: spec.parameters,
+    systemChars: wire.system.reduce((sum, { text }) => sum + text.length, 0),
+    messagesCount: wire.messages.length,
+    toolsCount: wire.tools.length
+  }
+  return { events: [...selected, called], command: { _tag: "CallModel", wire } }
+}
+
+/**
+ * What to do next: the first rule that applies. Pure and total. Whatever the model says, a run that is stepped with what
+ * its commands bring about ends, as long as its passes are limited.
+ */
+export const decide = (spec: Spec, state: State.State): Decision => {
+  const { calling, elapsedMs, ended, failure, final } = { ...state, elapsedMs: spec.elapsedMs }
+  if (ended !== undefined) return { events: [], command: { _tag: "Finish", ended } }
+  if (failure !== undefined) {
+    return finish([], end(state, "failed", elapsedMs, Refusal.modelFailed(failure.problem)))
+  }
+  if (state.transcript.open !== undefined) {
+    const calls = Call.plan(state, spec.tools, spec.limits)
+    return { events: [], command: { _tag: "RunTools", iteration: state.iteration, calls } }
+  }
+  if (calling !== undefined) return { events: [], command: { _tag: "CallModel", wire: Wire.project(state, calling) } }
+  if (final !== undefined) {
+    const { content, iteration } = final
+    const answered = state.answered === undefined ? [{ _tag: "Answered" as const, iteration, content }] : []
+    return finish(answered, end(state, "answered", elapsedMs, undefined))
+  }
+  const over = state.exhausted ?? Budget.pass(spec.limits, state.spent, elapsedMs)
+  return over === undefined ? ask(spec, state) : finish([], end(state, "stopped", elapsedMs, over))
+}
+
+/**
+ * The events that end a run now, whatever it was doing: calls that had `finished` keep what they came to, every other
+ * open call is settled `aborted`, then the run ends.
+ */
+export const abort = (
+  state: State.State,
+  reason: Refusal.Refusal,
+  elapsedMs: number,
+  finished: ReadonlyMap<string, Event.ToolSettled> = new Map()
+): ReadonlyArray<Event.Event> => {
+  if (state.ended !== undefined || state.started === undefined) return []
+  const failed: ReadonlyArray<Event.Event> =
+    state.calling === undefined
+      ? []
+      : [{ _tag: "ModelFailed", iteration: state.calling, reason: reason.tag, problem: Problem.of(reason) }]
+  const settled = State.unsettled(state).map((call) => {
+    const started = state.startedCalls.some(({ toolCallId }) => toolCallId === call.toolCallId)
+    const refusal = Refusal.aborted(call.toolName, started)
+    return (
+      finished.get(call.toolCallId) ??
+      Call.settlement(state.iteration, { _tag: "Settle", call, outcome: "aborted", refusal })
+    )
+  })
+  return [...failed, ...settled, end(state, "stopped", elapsedMs, reason)]
+}

@@ -1,0 +1,170 @@
+/**
+ * A `Sources` index says which pieces on the wire of a pass held a value. Each piece is read once, whatever is asked.
+ *
+ * @internal
+ */
+import type * as Event from "./Event.ts"
+import * as Json from "./Json.ts"
+import * as Either from "effect/Either"
+import type * as Message from "./Message.ts"
+import * as Run from "./Run.ts"
+import type * as State from "./State.ts"
+import * as Value from "./Value.ts"
+import type * as Wire from "./Wire.ts"
+
+/** A place in a piece's text, with the keys under which it is found. */
+interface Held {
+  readonly piece: Wire.Piece
+  /** Position of a message in the conversation; a piece of a selection has none. */
+  readonly index: number
+  readonly token: Value.Token
+}
+
+type Index = Map<string, Array<Held>>
+
+/** What a carrier holds: a piece, and where in its text. */
+export interface Found {
+  readonly piece: Wire.Piece
+  readonly text: string
+  readonly tokens: ReadonlyArray<{ readonly token: Value.Token; readonly by: ReadonlyArray<string> }>
+}
+
+export interface Sources {
+  readonly state: State.State
+  readonly events: ReadonlyArray<Event.Event>
+  readonly messages: Index
+  readonly selections: Map<Wire.Selection, Index>
+}
+
+/** The parts of a reply's text that the model chose: its words, and the arguments of each call. `offset` is into `textOf`. */
+export const partsOf = (
+  reply: Message.Assistant
+): ReadonlyArray<{ readonly text: string; readonly offset: number; readonly toolCallId?: string }> => {
+  let at = reply.content === "" ? 0 : reply.content.length + 1
+  const said = reply.content === "" ? [] : [{ text: reply.content, offset: 0 }]
+  return [
+    ...said,
+    ...reply.toolCalls.map(({ args, toolCallId, toolName }) => {
+      const offset = at + toolName.length + 1
+      at = offset + args.length + 1
+      return { text: args, offset, toolCallId }
+    })
+  ]
+}
+
+/** Exactly what the model reads in a piece: a reply with calls is its text, then a line for each call. */
+export const textOf = (piece: Wire.Piece): string => {
+  switch (piece.slot) {
+    case "system":
+      return piece.text
+    case "messages": {
+      const { message } = piece
+      if (message.role !== "assistant") return message.content
+      const calls = message.toolCalls.map(({ args, toolName }) => `${toolName} ${args}`)
+      return [...(message.content === "" ? [] : [message.content]), ...calls].join("\n")
+    }
+    case "tools":
+      return [piece.tool.description ?? "", JSON.stringify(piece.tool.schema)].filter((part) => part !== "").join("\n")
+  }
+}
+
+/** The tokens of a text. JSON is read leaf by leaf, so that an escape inside a string is not taken for a letter. */
+export const tokensOf = (text: string): ReadonlyArray<Value.Token> => {
+  const first = text.trimStart().charAt(0)
+  if (first !== "{" && first !== "[") return Value.tokens(text)
+  const parsed = Json.parse(text, { maxChars: 16_777_216, maxKeys: 1_000_000 })
+  if (Either.isLeft(parsed)) return Value.tokens(text)
+  let from = 0
+  return Value.fromJson(parsed.right).flatMap((token) => {
+    const next = text.indexOf(token.text, from)
+    const start = next === -1 ? text.indexOf(token.text) : next
+    if (start === -1) return []
+    from = Math.max(from, start)
+    return [{ ...token, start, end: start + token.text.length }]
+  })
+}
+
+const add = (index: Index, piece: Wire.Piece, at: number): void => {
+  for (const token of tokensOf(textOf(piece))) {
+    for (const { value } of Value.keys(token.text)) {
+      const held = index.get(value)
+      if (held === undefined) index.set(value, [{ piece, index: at, token }])
+      else if (held.at(-1)?.token !== token) held.push({ piece, index: at, token })
+    }
+  }
+}
+
+export const make = (events: ReadonlyArray<Event.Event>): Sources => {
+  const state = Run.fold(events)
+  const messages: Index = new Map()
+  state.messages.forEach((piece, index) => add(messages, piece, index))
+  const selections = new Map<Wire.Selection, Index>()
+  for (const { selection } of state.marks) {
+    if (selections.has(selection)) continue
+    const index: Index = new Map()
+    for (const piece of [...selection.system, ...selection.tools]) add(index, piece, -1)
+    selections.set(selection, index)
+  }
+  return { state, events, messages, selections }
+}
+
+/** These can join what differs in the world: a value that is spelled more alike outranks them. */
+const weak: ReadonlySet<string> = new Set<Value.Normalisation>(["sign dropped", "clock time"])
+
+const gather = (held: ReadonlyArray<Held>, value: string): ReadonlyArray<Found> => {
+  const found = new Map<string, { piece: Wire.Piece; tokens: Array<Found["tokens"][number]> }>()
+  for (const { piece, token } of held) {
+    const by = Value.match(value, token.text)
+    if (by === undefined) continue
+    const one = found.get(piece.id) ?? { piece, tokens: [] }
+    if (!one.tokens.some((other) => other.token.start === token.start)) one.tokens.push({ token, by })
+    found.set(piece.id, one)
+  }
+  const all = Array.from(found.values(), ({ piece, tokens }) => ({ piece, text: textOf(piece), tokens }))
+  const isStrong = ({ by }: Found["tokens"][number]) => !by.some((name) => weak.has(name))
+  const strong = all.flatMap((one) => {
+    const tokens = one.tokens.filter(isStrong)
+    return tokens.length === 0 ? [] : [{ ...one, tokens }]
+  })
+  return strong.length > 0 ? strong : all
+}
+
+/** The pieces on the wire of a pass that held a value, in wire order. A spelling that differs less outranks the others. */
+export const carriers = (sources: Sources, pass: number, value: string): ReadonlyArray<Found> => {
+  const mark = sources.state.marks.find(({ iteration }) => iteration === pass)
+  if (mark === undefined) return []
+  const keys = Value.keys(value)
+  const select = (index: Index | undefined) => keys.flatMap((key) => index?.get(key.value) ?? [])
+  const riding = select(sources.selections.get(mark.selection))
+  const said = select(sources.messages)
+    .filter(({ index }) => index < mark.messages)
+    .sort((a, b) => a.index - b.index)
+  return gather([
+    ...riding.filter(({ piece }) => piece.slot === "system"),
+    ...said,
+    ...riding.filter(({ piece }) => piece.slot === "tools")
+  ], value)
+}
+
+/** As `carriers`, for words that are no single value: the pieces whose text holds them, in any case. */
+export const holders = (sources: Sources, pass: number, phrase: string): ReadonlyArray<Found> => {
+  const mark = sources.state.marks.find(({ iteration }) => iteration === pass)
+  if (mark === undefined) return []
+  const { selection } = mark
+  const pieces = [...selection.system, ...sources.state.messages.slice(0, mark.messages), ...selection.tools]
+  return pieces.flatMap((piece) => {
+    const text = textOf(piece)
+    const start = find(text, phrase)
+    if (start === -1) return []
+    const end = start + phrase.length
+    const same = text.slice(start, end) === phrase
+    const token = { text: text.slice(start, end), value: phrase.toLowerCase(), start, end }
+    return [{ piece, text, tokens: [{ token, by: same ? [] : ["case"] }] }]
+  })
+}
+
+/** Lower case may change a text's length; then only the exact spelling is looked for. */
+const find = (text: string, phrase: string): number => {
+  const lower = text.toLowerCase()
+  return lower.length === text.length ? lower.indexOf(phrase.toLowerCase()) : text.indexOf(phrase)
+}

@@ -1,0 +1,81 @@
+/**
+ * A `State` is where a run stands: the fold of its events so far. It is never stored; the events are.
+ *
+ * @since 0.1.0
+ */
+import * as Budget from "./Budget.ts"
+import type * as Event from "./Event.ts"
+import type * as Message from "./Message.ts"
+import type * as Outcome from "./Outcome.ts"
+import type * as Refusal from "./Refusal.ts"
+import * as Transcript from "./Transcript.ts"
+import * as Wire from "./Wire.ts"
+
+/** A call of the open reply that has passed every gate and not yet settled. */
+export interface Started {
+  readonly toolCallId: string
+  readonly seq: number
+  readonly args: unknown
+  readonly replay: Event.ReplayClass
+}
+
+/** An event that broke a law of the run. The fold goes on; `verify` reports it. */
+export interface Violation {
+  readonly seq: number
+  readonly law: string
+}
+
+/** A piece or a tool that the run has declared, with the event that did. */
+export interface Declared<A> {
+  readonly seq: number
+  readonly declared: A
+}
+
+export interface State extends Wire.Source {
+  /** How many events have been folded: the sequence number of the next one. */
+  readonly seq: number
+  readonly started?: Event.RunStarted
+  readonly transcript: Transcript.Transcript
+  /** The sequence numbers of what the open unit was told by, to name its pieces when it closes. */
+  readonly openReply?: { readonly seq: number; readonly iteration: number; readonly stopReason?: Event.StopReason }
+  readonly settledAt: ReadonlyArray<{ readonly seq: number; readonly calledSeq: number }>
+  readonly startedCalls: ReadonlyArray<Started>
+  /** The pass whose model call has no reply yet. */
+  readonly calling?: number
+  readonly spent: Budget.Spent
+  /** A call was refused for lack of budget: the next pass may not start. */
+  readonly exhausted?: Refusal.Refusal
+  /** The last reply that called nothing, while nothing was said after it. */
+  readonly final?: { readonly seq: number; readonly iteration: number; readonly content: string }
+  readonly failure?: Event.ModelFailed
+  readonly answered?: Event.Answered
+  readonly ended?: Event.RunEnded
+  /** Calls settled `unknown`: they may have acted, and only a person can find out. */
+  readonly lost: ReadonlyArray<Outcome.Pending>
+  readonly pieces: ReadonlyArray<Declared<Event.PieceDeclared>>
+  readonly tools: ReadonlyArray<Declared<Event.ToolDeclared>>
+  readonly violations: ReadonlyArray<Violation>
+}
+
+export const initial: State = {
+  seq: 0,
+  iteration: 0,
+  transcript: Transcript.empty,
+  settledAt: [],
+  startedCalls: [],
+  messages: [],
+  messagesHash: "",
+  selection: Wire.emptySelection,
+  marks: [],
+  spent: Budget.nothing,
+  pieces: [],
+  tools: [],
+  lost: [],
+  violations: []
+}
+
+/** The calls of the open reply that have no settlement, in order. */
+export const unsettled = (state: State): ReadonlyArray<Message.ToolCall> => {
+  const open = state.transcript.open
+  return open === undefined ? [] : open.calls.slice(open.settled.length)
+}

@@ -1,0 +1,292 @@
+/**
+ * A `Why` is a walk from something the model said back to what caused it: to a person's message, a piece of the
+ * application, or the world behind a tool, or to the gap where the record can say no more.
+ *
+ * A value's causes are the pieces that were on the wire of the call that said it, and held it. What was not on that wire
+ * is never a cause. Nothing here guesses: a link is in the record, or it is a gap.
+ *
+ * @since 0.1.0
+ */
+import * as Either from "effect/Either"
+import type { CarrierNode, Chain, Edge, Gap, Node, Question, RootNode, ValueNode } from "./Chain.ts"
+import type * as Event from "./Event.ts"
+import * as Json from "./Json.ts"
+import * as Printable from "./Printable.ts"
+import * as Sources from "./Sources.ts"
+import * as Value from "./Value.ts"
+import type * as Wire from "./Wire.ts"
+
+export type { CallNode, CarrierNode, Chain, Edge, Gap, Node, Question, RootNode, Span, ValueNode } from "./Chain.ts"
+
+/** In an answer, numbers of fewer digits are not asked about by themselves; `value` asks about any text. */
+const minDigits = 3
+/** A chain shows at most this many nodes; the rest is a gap. */
+const mostNodes = 5_000
+
+interface Located {
+  readonly text: string
+  readonly start: number
+  readonly end: number
+  /** Words that are no single value are looked for as they stand. */
+  readonly phrase: boolean
+}
+
+interface Walk {
+  readonly sources: Sources.Sources
+  readonly nodes: Map<string, Node>
+  readonly edges: Array<Edge>
+  readonly gaps: Array<Gap>
+}
+
+const located = (token: Value.Token): Located => ({ ...token, phrase: false })
+
+/** The values of a text that the model wrote. */
+const valuesOf = (text: string): ReadonlyArray<Located> => Value.extract(text, { minDigits }).map(located)
+
+/** The values of a call's arguments: each number, each word that stands alone, the values of longer texts, and phrases. */
+const argumentValues = (args: string): ReadonlyArray<Located> => {
+  const parsed = Json.parse(args)
+  if (Either.isLeft(parsed)) return valuesOf(args)
+  let from = 0
+  const seen = new Set<string>()
+  return Json.leaves(parsed.right).flatMap(({ part, value }): ReadonlyArray<Located> => {
+    if (part === "key" || (typeof value !== "string" && typeof value !== "number")) return []
+    const leaf = String(value)
+    const at = Math.max(args.indexOf(leaf, from), 0)
+    from = at
+    const place = (token: { readonly text: string; readonly start: number; readonly end: number }, phrase: boolean) => ({
+      text: token.text,
+      start: at + token.start,
+      end: at + token.end,
+      phrase
+    })
+    const tokens = Value.tokens(leaf)
+    const [only] = tokens
+    const found =
+      only !== undefined && tokens.length === 1
+        ? [place(only, false)]
+        : [
+            ...(/\d/.test(leaf) || leaf.length > 200 || leaf.trim() === "" ? [] : [place({ text: leaf, start: 0, end: leaf.length }, true)]),
+            ...Value.extract(leaf, { minDigits: 1 }).map((token) => place(token, false))
+          ]
+    return found.filter(({ text }) => !seen.has(text) && seen.add(text))
+  })
+}
+
+const edge = (walk: Walk, from: string, to: string, grounds: Edge["grounds"], by: ReadonlyArray<string> = []): void => {
+  walk.edges.push({ from, to, grounds, by })
+}
+
+const gap = (walk: Walk, kind: Gap["kind"], at: string | undefined, what: string): void => {
+  walk.gaps.push({ kind, ...(at === undefined ? {} : { at }), what })
+}
+
+const eventAt = (walk: Walk, seq: number): Event.Event | undefined => walk.sources.events[seq]
+
+/** A value in a reply or in a call's arguments, walked once however often it is reached. */
+const visitValue = (
+  walk: Walk,
+  place: { readonly seq: number; readonly pass: number; readonly place: ValueNode["place"]; readonly prefix?: string },
+  { end, phrase, start, text }: Located
+): string => {
+  const id = `value:${place.seq}:${place.place}${place.prefix ?? ""}:${start}-${end}`
+  if (walk.nodes.has(id)) return id
+  const { pass, seq } = place
+  walk.nodes.set(id, { kind: "value", id, value: text, pass, seq, place: place.place, start, end })
+  if (walk.nodes.size > mostNodes) {
+    gap(walk, "limit", id, `The chain has more than ${mostNodes} nodes and is cut here.`)
+    return id
+  }
+  const found = phrase ? Sources.holders(walk.sources, pass, text) : Sources.carriers(walk.sources, pass, text)
+  if (found.length === 0) {
+    gap(walk, "nowhere", id, `Nothing on the wire of pass ${pass} held ${Printable.quote(text)}: the model wrote it itself.`)
+  }
+  for (const one of found) visitCarrier(walk, id, pass, one)
+  return id
+}
+
+const roleOf = (piece: Wire.Piece): CarrierNode["role"] =>
+  piece.slot === "system" ? "system" : piece.slot === "tools" ? "definition" : piece.message.role
+
+const visitCarrier = (walk: Walk, from: string, pass: number, { piece, text, tokens }: Sources.Found): void => {
+  const id = `${from}<${piece.id}`
+  const spans = tokens.map(({ by, token }) => ({ start: token.start, end: token.end, text: token.text, by }))
+  const { origin, seq, slot } = piece
+  walk.nodes.set(id, { kind: "carrier", id, pass, pieceId: piece.id, slot, origin, role: roleOf(piece), seq, text, spans })
+  edge(walk, from, id, "carried", spans.reduce<ReadonlyArray<string>>((least, { by }) => (by.length < least.length ? by : least), spans[0]?.by ?? []))
+  if (piece.slot !== "messages") return visitRoot(walk, id, "app", seq, `the application's ${piece.slot === "system" ? "piece" : "definition"} ${Printable.quote(piece.id)}`)
+  const { message } = piece
+  if (message.role === "user") return visitRoot(walk, id, "person", seq, "the person's message")
+  if (piece.from !== undefined) {
+    const where = `${Printable.quote(piece.from.runId)} #${piece.from.seq}`
+    return gap(walk, "elsewhere", id, `This was carried from the run ${where}: ask there what caused it.`)
+  }
+  if (message.role === "tool") {
+    const call = visitCall(walk, piece)
+    return call === undefined ? undefined : edge(walk, id, call, "returned")
+  }
+  // The model's own earlier words: go on with the same value where it wrote them.
+  const reply = eventAt(walk, seq)
+  if (reply?._tag !== "ModelReplied") return
+  const [span] = spans
+  if (span === undefined) return
+  const phrase = Value.tokens(span.text).length !== 1
+  for (const { offset, ...place } of Sources.partsOf(message)) {
+    if (span.start < offset || span.end > offset + place.text.length) continue
+    const start = span.start - offset
+    const at = { text: span.text, start, end: start + span.text.length, phrase }
+    const prefix = place.toolCallId === undefined ? {} : { prefix: `:${Printable.line(place.toolCallId)}` }
+    const inside = place.toolCallId === undefined ? ("reply" as const) : ("arguments" as const)
+    const written = visitValue(walk, { seq, pass: reply.iteration, place: inside, ...prefix }, at)
+    return edge(walk, id, written, "said")
+  }
+}
+
+const visitRoot = (walk: Walk, from: string, root: RootNode["root"], seq: number, what: string): void => {
+  const id = `${root}:${seq}:${what}`
+  walk.nodes.set(id, { kind: "root", id, root, seq, what })
+  edge(walk, from, id, root === "world" ? "observed" : "told")
+}
+
+/** The call that made a result, with the origins of its arguments. */
+const visitCall = (walk: Walk, piece: Wire.MessagePiece): string | undefined => {
+  const { message, seq } = piece
+  if (message.role !== "tool") return undefined
+  const settled = eventAt(walk, seq)
+  if (settled?._tag !== "ToolSettled") return undefined
+  return visitSettled(walk, settled, seq, piece.cause.seq)
+}
+
+const visitSettled = (walk: Walk, settled: Event.ToolSettled, settledSeq: number, calledSeq: number): string => {
+  const { iteration, outcome, toolCallId, toolName } = settled
+  const id = `call:${settledSeq}`
+  if (walk.nodes.has(id)) return id
+  const reply = walk.sources.events.findLast(
+    (event, seq) => event._tag === "ModelReplied" && event.iteration === iteration && seq < settledSeq
+  )
+  const replySeq = reply === undefined ? calledSeq : walk.sources.events.lastIndexOf(reply)
+  const call = reply?._tag === "ModelReplied" ? reply.toolCalls.find((one) => one.toolCallId === toolCallId) : undefined
+  const args = call?.args ?? ""
+  walk.nodes.set(id, { kind: "call", id, pass: iteration, seq: calledSeq, toolCallId, toolName, args, outcome })
+  if (outcome !== "refused" && outcome !== "denied" && outcome !== "truncated") {
+    visitRoot(walk, id, "world", settledSeq, `what ${Printable.quote(toolName)} found or did`)
+  }
+  for (const value of argumentValues(args)) {
+    const place = { seq: replySeq, pass: iteration, place: "arguments" as const, prefix: `:${Printable.line(toolCallId)}` }
+    edge(walk, id, visitValue(walk, place, value), "argued")
+  }
+  return id
+}
+
+const start = (events: Iterable<Event.Event>): Walk => ({
+  sources: Sources.make(Array.from(events)),
+  nodes: new Map(),
+  edges: [],
+  gaps: []
+})
+
+const chain = (walk: Walk, question: Question): Chain => {
+  const { state } = walk.sources
+  const drifted = state.marks.find(({ projectedHash, recordedHash }) => projectedHash !== recordedHash)
+  if (drifted !== undefined) {
+    gap(walk, "drift", undefined, `The wire of pass ${drifted.iteration} is not the one that the record names (#${drifted.seq}).`)
+  }
+  if (state.started?.manifest.untold?.includes("tool-schemas") === true) {
+    gap(walk, "untold", undefined, "The imported trace does not hold the tool definitions that the model was sent.")
+  }
+  return { question, nodes: Array.from(walk.nodes.values()), edges: walk.edges, gaps: walk.gaps }
+}
+
+interface Said {
+  readonly seq: number
+  readonly pass: number
+  readonly content: string
+}
+
+/** What the model said, newest first: the answer, then the replies before it. */
+const replies = (walk: Walk): ReadonlyArray<Said> =>
+  walk.sources.events
+    .flatMap((event, seq): ReadonlyArray<Said> =>
+      event._tag === "ModelReplied" && event.content !== "" ? [{ seq, pass: event.iteration, content: event.content }] : []
+    )
+    .reverse()
+
+const answerOf = (walk: Walk): Said | undefined => {
+  const { answered } = walk.sources.state
+  const said = replies(walk)
+  return answered === undefined ? undefined : said.find(({ pass }) => pass === answered.iteration)
+}
+
+/** Why the answer says each value that it says. */
+export const answer = (events: Iterable<Event.Event>): Chain => {
+  const walk = start(events)
+  const said = answerOf(walk)
+  if (said === undefined) gap(walk, "no-answer", undefined, "The run has no answer. Ask why of a pass.")
+  else visitReply(walk, said)
+  return chain(walk, { kind: "answer" })
+}
+
+const visitReply = (walk: Walk, { content, pass, seq }: Said): void => {
+  // The question's own values come first in the chain.
+  for (const value of valuesOf(content)) visitValue(walk, { seq, pass, place: "reply" }, value)
+}
+
+const matching = (content: string, text: string): Located | undefined => {
+  const token = Value.tokens(content).find((one) => Value.match(one.text, text) !== undefined)
+  if (token !== undefined) return located(token)
+  const at = content.toLowerCase().indexOf(text.toLowerCase())
+  if (at === -1 || text.trim() === "") return undefined
+  return { text: content.slice(at, at + text.length), start: at, end: at + text.length, phrase: true }
+}
+
+/** Why the answer says `text`, or the last reply that says it. Any spelling of the same value will do. */
+export const value = (events: Iterable<Event.Event>, text: string): Chain => {
+  const walk = start(events)
+  const first = answerOf(walk)
+  const said = [...(first === undefined ? [] : [first]), ...replies(walk)]
+  for (const one of said) {
+    const found = matching(one.content, text)
+    if (found === undefined) continue
+    visitValue(walk, { seq: one.seq, pass: one.pass, place: "reply" }, found)
+    return chain(walk, { kind: "value", text })
+  }
+  const values = first === undefined ? [] : valuesOf(first.content).map((one) => Printable.line(one.text))
+  const known = values.length === 0 ? "It names no value." : `Its values: ${values.slice(0, 8).join(", ")}.`
+  const what = first === undefined ? "The run has no answer." : known
+  gap(walk, "not-found", undefined, `${Printable.quote(text)} is in nothing that the model said. ${what}`)
+  return chain(walk, { kind: "value", text })
+}
+
+/** Why the model said and asked for what it did in one pass: each value of its reply and of its calls' arguments. */
+export const call = (events: Iterable<Event.Event>, pass: number): Chain => {
+  const walk = start(events)
+  const seq = walk.sources.events.findIndex((event) => event._tag === "ModelReplied" && event.iteration === pass)
+  const reply = walk.sources.events[seq]
+  if (reply?._tag !== "ModelReplied") {
+    gap(walk, "not-found", undefined, `The run has no reply in pass ${pass}; it has ${walk.sources.state.iteration} passes.`)
+    return chain(walk, { kind: "call", pass })
+  }
+  visitReply(walk, { seq, pass, content: reply.content })
+  for (const { args, toolCallId } of reply.toolCalls) {
+    for (const one of argumentValues(args)) {
+      visitValue(walk, { seq, pass, place: "arguments", prefix: `:${Printable.line(toolCallId)}` }, one)
+    }
+  }
+  return chain(walk, { kind: "call", pass })
+}
+
+/** Why a tool was called as it was: the origins of the call's arguments. The newest call with the id, if several have it. */
+export const tool = (events: Iterable<Event.Event>, toolCallId: string): Chain => {
+  const walk = start(events)
+  const seq = walk.sources.events.findLastIndex((event) => event._tag === "ToolSettled" && event.toolCallId === toolCallId)
+  const settled = walk.sources.events[seq]
+  if (settled?._tag === "ToolSettled") {
+    const called = walk.sources.events.findLastIndex(
+      (event, at) => event._tag === "ToolCalled" && event.toolCallId === toolCallId && at < seq
+    )
+    visitSettled(walk, settled, seq, called === -1 ? seq : called)
+  } else {
+    gap(walk, "not-found", undefined, `No call with the id ${Printable.quote(toolCallId)} has been settled.`)
+  }
+  return chain(walk, { kind: "tool", toolCallId })
+}

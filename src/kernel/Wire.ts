@@ -1,0 +1,194 @@
+/**
+ * A `Wire` is the request of one pass: every byte of context that the model is sent, in addressable pieces.
+ *
+ * `project` is the only place where one is built: live, in replay, and to answer "what did the model see".
+ *
+ * @since 0.1.0
+ */
+import * as Digest from "./Digest.ts"
+import type * as Event from "./Event.ts"
+import type * as Message from "./Message.ts"
+
+/** Why a piece rides: the verb, and the sequence number of the event that it names. */
+export interface Cause {
+  readonly by: "selected" | "asked" | "received" | "carried" | "replied" | "called"
+  readonly seq: number
+}
+
+interface Base {
+  /** Unique on its wire, and the same on every wire of the run that holds it. */
+  readonly id: string
+  readonly origin: Event.Origin
+  /** The event that brought the piece into the run. */
+  readonly seq: number
+  readonly cause: Cause
+  /** The digest of what the model reads in it. */
+  readonly hash: string
+}
+
+/** A text of the system slot. */
+export interface SystemPiece extends Base {
+  readonly slot: "system"
+  readonly text: string
+}
+
+/** A message of the conversation. */
+export interface MessagePiece extends Base {
+  readonly slot: "messages"
+  readonly message: Message.Message
+  /** Where a carried message was first recorded. */
+  readonly from?: { readonly runId: string; readonly seq: number }
+}
+
+/** A tool that the model may call. `schema` is JSON Schema for its arguments. */
+export interface ToolPiece extends Base {
+  readonly slot: "tools"
+  readonly tool: { readonly name: string; readonly description?: string; readonly schema: unknown }
+}
+
+export type Piece = SystemPiece | MessagePiece | ToolPiece
+
+export interface Wire {
+  readonly iteration: number
+  readonly system: ReadonlyArray<SystemPiece>
+  readonly messages: ReadonlyArray<MessagePiece>
+  readonly tools: ReadonlyArray<ToolPiece>
+  readonly parameters: Event.Parameters
+}
+
+/** Which texts and tools ride, and the rolled digests of both lists. */
+export interface Selection {
+  readonly system: ReadonlyArray<SystemPiece>
+  readonly tools: ReadonlyArray<ToolPiece>
+  readonly systemHash: string
+  readonly toolsHash: string
+}
+
+/** What a past pass was sent: how much of the conversation, and which selection. */
+export interface Mark {
+  readonly iteration: number
+  /** The sequence number of its `ModelCalled`. */
+  readonly seq: number
+  readonly messages: number
+  readonly selection: Selection
+  readonly parameters: Event.Parameters
+  /** The hash that the record holds, and the one that the fold computed. They differ only if the record drifted. */
+  readonly recordedHash: string
+  readonly projectedHash: string
+}
+
+/** What a wire is projected from: a run's state is one. */
+export interface Source {
+  readonly iteration: number
+  readonly messages: ReadonlyArray<MessagePiece>
+  readonly messagesHash: string
+  readonly selection: Selection
+  readonly marks: ReadonlyArray<Mark>
+}
+
+export const emptySelection: Selection = { system: [], tools: [], systemHash: "", toolsHash: "" }
+
+export const systemHash = (text: string): string => Digest.of(text)
+
+export const messageHash = (message: Message.Message): string => {
+  switch (message.role) {
+    case "user":
+      return Digest.of(JSON.stringify([message.role, message.content]))
+    case "assistant":
+      return Digest.of(
+        JSON.stringify([
+          message.role,
+          message.content,
+          message.toolCalls.map((call) => [call.toolCallId, call.toolName, call.args])
+        ])
+      )
+    case "tool":
+      return Digest.of(JSON.stringify([message.role, message.toolCallId, message.toolName, message.outcome, message.content]))
+  }
+}
+
+export const toolHash = (tool: ToolPiece["tool"]): string =>
+  Digest.of(JSON.stringify([tool.name, tool.description ?? null, tool.schema]))
+
+const parametersText = (parameters: Event.Parameters): string =>
+  JSON.stringify([
+    parameters.temperature ?? null,
+    parameters.topP ?? null,
+    parameters.maxOutputTokens ?? null,
+    parameters.seed ?? null,
+    parameters.stopSequences ?? null
+  ])
+
+/** The hash of a wire from the rolled digests of its three slots. */
+export const combine = (
+  rolled: { readonly system: string; readonly messages: string; readonly tools: string },
+  parameters: Event.Parameters
+): string =>
+  Digest.of(`${rolled.system}\n${rolled.messages}\n${rolled.tools}\n${parametersText(parameters)}`)
+
+/** The hash of all that the model is sent, computed from its content alone. */
+export const hash = (wire: Wire): string =>
+  combine(
+    {
+      system: wire.system.reduce((rolled, piece) => Digest.roll(rolled, systemHash(piece.text)), ""),
+      messages: wire.messages.reduce((rolled, piece) => Digest.roll(rolled, messageHash(piece.message)), ""),
+      tools: wire.tools.reduce((rolled, piece) => Digest.roll(rolled, toolHash(piece.tool)), "")
+    },
+    wire.parameters
+  )
+
+/**
+ * What the model was sent in a pass that the run has reached; without a pass, or for one to come, what it would be sent
+ * now with the provider's default parameters.
+ */
+export const project = (source: Source, pass?: number): Wire => {
+  const mark = pass === undefined ? undefined : source.marks.find(({ iteration }) => iteration === pass)
+  if (mark === undefined) {
+    const { messages, selection } = source
+    return { iteration: source.iteration + 1, system: selection.system, messages, tools: selection.tools, parameters: {} }
+  }
+  return {
+    iteration: mark.iteration,
+    system: mark.selection.system,
+    messages: source.messages.slice(0, mark.messages),
+    tools: mark.selection.tools,
+    parameters: mark.parameters
+  }
+}
+
+/** The first place where two wires differ. `left` or `right` is absent where that wire has no piece there. */
+export interface Drift {
+  readonly slot: "system" | "messages" | "tools" | "parameters"
+  readonly index: number
+  readonly left?: { readonly id: string; readonly hash: string }
+  readonly right?: { readonly id: string; readonly hash: string }
+}
+
+const name = (piece: Piece | undefined) => (piece === undefined ? undefined : { id: piece.id, hash: content(piece) })
+
+const content = (piece: Piece): string => {
+  switch (piece.slot) {
+    case "system":
+      return systemHash(piece.text)
+    case "messages":
+      return messageHash(piece.message)
+    case "tools":
+      return toolHash(piece.tool)
+  }
+}
+
+/** The first piece that the model would read differently, in the order that it reads them. */
+export const diff = (left: Wire, right: Wire): Drift | undefined => {
+  for (const slot of ["system", "messages", "tools"] as const) {
+    const length = Math.max(left[slot].length, right[slot].length)
+    for (let index = 0; index < length; index++) {
+      const a = name(left[slot][index])
+      const b = name(right[slot][index])
+      if (a?.hash !== b?.hash) {
+        return { slot, index, ...(a === undefined ? {} : { left: a }), ...(b === undefined ? {} : { right: b }) }
+      }
+    }
+  }
+  if (parametersText(left.parameters) !== parametersText(right.parameters)) return { slot: "parameters", index: 0 }
+  return undefined
+}

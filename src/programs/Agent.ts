@@ -1,0 +1,333 @@
+/**
+ * An `Agent` is a model with instructions, context and tools, and the budget it may spend on a task. Each of its runs is
+ * an account on the record, from which every answer can be traced to what caused it.
+ *
+ * @since 0.1.0
+ */
+import type * as Tool from "@effect/ai/Tool"
+import type * as Toolkit from "@effect/ai/Toolkit"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Mailbox from "effect/Mailbox"
+import * as Random from "effect/Random"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import * as Budget from "../kernel/Budget.ts"
+import type * as Event from "../kernel/Event.ts"
+import * as Outcome from "../kernel/Outcome.ts"
+import * as Piece from "../kernel/Piece.ts"
+import * as Printable from "../kernel/Printable.ts"
+import * as Problem from "../kernel/Problem.ts"
+import * as Run from "../kernel/Run.ts"
+import type * as State from "../kernel/State.ts"
+import type * as ArtifactStore from "../services/ArtifactStore.ts"
+import type * as LLM from "../services/LLM.ts"
+import * as Record from "../services/Record.ts"
+import * as Dispatch from "./Dispatch.ts"
+import * as Loop from "./Loop.ts"
+
+/** The definition or the input of a run is not one that can be run. Nothing was recorded. */
+export class InvalidAgent extends Schema.TaggedError<InvalidAgent>()("InvalidAgent", {
+  /** Everything that is wrong with it. */
+  problems: Schema.Array(Schema.String),
+  ...Problem.fields
+}) {
+  override get message(): string {
+    return Problem.render(this)
+  }
+}
+
+/** A run that has not ended cannot be followed up. */
+export class RunOpen extends Schema.TaggedError<RunOpen>()("RunOpen", {
+  runId: Schema.String,
+  ...Problem.fields
+}) {
+  override get message(): string {
+    return Problem.render(this)
+  }
+}
+
+/** Everything that can go wrong with a run. What goes wrong with a tool's call is a settlement, not an error. */
+export type AgentError = LLM.LLMError | Record.RecordError | Record.RecordConflict | InvalidAgent | RunOpen
+
+export interface Limits {
+  /** Turns of the loop, each at most one model call. Default 50. */
+  readonly passes?: number
+  /** Calls that were started. */
+  readonly toolCalls?: number
+  /** Tokens of all replies, as the provider reports them. */
+  readonly tokens?: number
+  /** From the start of the run, over all its processes. */
+  readonly wallTime?: Duration.DurationInput
+}
+
+export interface Options<Tools extends Record<string, Tool.Any>> {
+  readonly name: string
+  readonly instructions: string
+  readonly toolkit?: Toolkit.Toolkit<Tools>
+  /** More context for the system slot, in order, after the instructions. */
+  readonly pieces?: ReadonlyArray<Piece.Piece>
+  readonly budget?: Limits
+  /** Sampling parameters, sent as they are. */
+  readonly parameters?: Event.Parameters
+  /** How many calls of one reply run at once, if they only read. Default 4. */
+  readonly concurrency?: number
+  /** A result longer than this is withheld, and the model told so. Default 262,144 characters. */
+  readonly maxResultChars?: number
+}
+
+/** What a set of tools needs: their handlers, and what the handlers and the schemas need. */
+export type Handlers<Tools extends Record<string, Tool.Any>> =
+  | Tool.HandlersFor<Tools>
+  | Tool.Requirements<Tools[keyof Tools]>
+
+export interface Agent<out R = never> {
+  readonly name: string
+  readonly pieces: ReadonlyArray<Event.PieceDeclared>
+  readonly tools: ReadonlyMap<string, Dispatch.Prepared>
+  readonly handlers: Effect.Effect<Dispatch.Handlers, never, R>
+  readonly limits: Event.Limits
+  readonly parameters: Event.Parameters
+  readonly concurrency: number
+  readonly maxResultChars: number
+  /** What is wrong with the definition; a run of it fails with `InvalidAgent`. */
+  readonly problems: ReadonlyArray<string>
+}
+
+/** The id of the piece that the instructions are. */
+export const instructionsId = "instructions"
+
+const repeated = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
+  Array.from(new Set(names.filter((name, index) => names.indexOf(name) !== index)))
+
+const toolName = /^[a-zA-Z0-9_-]{1,64}$/
+
+const review = (
+  name: string,
+  pieces: ReadonlyArray<Piece.Piece>,
+  tools: ReadonlyArray<Tool.Any>,
+  limits: Event.Limits,
+  concurrency: number
+): ReadonlyArray<string> => [
+  ...(name.trim() === "" ? ["The agent has no name."] : []),
+  ...pieces.filter(({ id }) => id.trim() === "").map((_, index) => `Piece ${index} has no id.`),
+  ...repeated(pieces.map(({ id }) => id)).map((id) => `Two pieces have the id ${Printable.quote(id)}.`),
+  ...pieces
+    .filter(({ text }) => Printable.wellFormed(text) !== text)
+    .map(({ id }) => `Piece ${Printable.quote(id)} holds a lone surrogate.`),
+  ...tools
+    .filter((tool) => !toolName.test(tool.name))
+    .map((tool) => `Tool ${Printable.quote(tool.name)} must have a name of 1 to 64 letters, digits, "_" and "-".`),
+  ...Object.entries(limits)
+    .filter(([, limit]) => !Number.isFinite(limit) || limit < 0)
+    .map(([kind]) => `budget.${kind} must be a number that is not negative.`),
+  ...["passes", "toolCalls", "tokens"]
+    .filter((kind) => Object.entries(limits).some(([key, limit]) => key === kind && !Number.isInteger(limit)))
+    .map((kind) => `budget.${kind} must be a whole number.`),
+  ...(Number.isInteger(concurrency) && concurrency > 0 ? [] : ["concurrency must be a whole number from 1."])
+]
+
+/** An agent. What is wrong with the definition is reported, whole, by the first effect that uses it. */
+export const make = <Tools extends Record<string, Tool.Any> = {}>(options: Options<Tools>): Agent<Handlers<Tools>> => {
+  const { budget = {}, concurrency = 4, maxResultChars = 262_144, name, parameters = {} } = options
+  const { wallTime, ...counted } = budget
+  const limits: Event.Limits = {
+    ...Budget.defaults,
+    ...counted,
+    ...(wallTime === undefined ? {} : { wallTimeMs: Duration.toMillis(wallTime) })
+  }
+  const pieces = [Piece.steering(instructionsId, options.instructions), ...(options.pieces ?? [])]
+  const tools: ReadonlyArray<Tool.Any> = options.toolkit === undefined ? [] : Object.values(options.toolkit.tools)
+  const prepared = tools.map(Dispatch.prepare)
+  return {
+    name,
+    pieces: pieces.map((piece) => Run.declarePiece(piece)),
+    tools: new Map(prepared.map((tool) => [tool.declared.name, tool])),
+    handlers: Dispatch.handlers(prepared),
+    limits,
+    parameters,
+    concurrency,
+    maxResultChars,
+    problems: review(name, pieces, tools, limits, concurrency)
+  }
+}
+
+/** The agent without one or more of its pieces: the same question can then be asked without them. */
+export const without = <R>(agent: Agent<R>, ...ids: ReadonlyArray<string>): Agent<R> => ({
+  ...agent,
+  pieces: agent.pieces.filter(({ id }) => !ids.includes(id))
+})
+
+/** The services that every run uses. */
+export type Services = LLM.LLM | ArtifactStore.ArtifactStore | Record.Record
+
+export interface RunOptions {
+  /** A name for the run; one is made up without it. Lower-case letters, digits, "-" and "_", 64 at most. */
+  readonly runId?: string
+}
+
+const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
+
+/** Fifty bits, in letters that cannot be mistaken for each other. */
+const newRunId = Effect.map(
+  Effect.replicateEffect(Random.nextIntBetween(0, alphabet.length), 10),
+  (digits) => digits.map((digit) => alphabet.charAt(digit)).join("")
+)
+
+const validate = (agent: Agent<never> | Agent<unknown>, input: string): Effect.Effect<void, InvalidAgent> => {
+  const problems = [...agent.problems, ...(input.trim() === "" ? ["The input is empty."] : [])]
+  if (problems.length === 0) return Effect.void
+  return new InvalidAgent({
+    problems,
+    code: "WF-RUN-010",
+    what: problems.slice(0, 20).join(" "),
+    where: `agent ${Printable.quote(agent.name)}`,
+    next: "Correct the definition or the input and run it again.",
+    outcome: "not-applied",
+    retry: "never"
+  })
+}
+
+type Emit = Loop.Options["emit"]
+const silent: Emit = () => Effect.void
+
+const drive = <R>(
+  agent: Agent<R>,
+  runId: string,
+  startedAt: number,
+  emit: Emit,
+  recorded: State.State,
+  first: ReadonlyArray<Event.Event>
+) =>
+  Effect.gen(function* () {
+    const { concurrency, limits, maxResultChars, parameters, pieces, tools } = agent
+    const handlers = yield* agent.handlers
+    const spec = { pieces, tools: Array.from(tools.values(), ({ declared }) => declared), parameters, limits }
+    const options: Loop.Options = { runId, startedAt, spec, tools, handlers, concurrency, maxResultChars, emit }
+    const { ended, state } = yield* Loop.drive(options, recorded, first)
+    return Outcome.of(runId, state, ended)
+  }).pipe(Effect.withSpan("Agent.run", { attributes: { agent: agent.name, runId }, captureStackTrace: false }))
+
+const begin = <R>(agent: Agent<R>, input: string, options: RunOptions | undefined, emit: Emit) =>
+  Effect.gen(function* () {
+    yield* validate(agent, input)
+    const runId = options?.runId ?? (yield* newRunId)
+    const startedAt = yield* Clock.currentTimeMillis
+    const manifest: Event.Manifest = { limits: agent.limits }
+    const started: Event.RunStarted = {
+      _tag: "RunStarted",
+      runId,
+      agent: agent.name,
+      manifest,
+      input: Printable.wellFormed(input)
+    }
+    return yield* drive(agent, runId, startedAt, emit, Run.initial, [started])
+  })
+
+/** Works on `input` until there is an answer, a limit is reached, or something fails. */
+export const run = <R>(
+  agent: Agent<R>,
+  input: string,
+  options?: RunOptions
+): Effect.Effect<Outcome.Outcome, AgentError, Services | R> => begin(agent, input, options, silent)
+
+/** As `run`, seen while it goes on. Ends after the terminal event; stopping to listen interrupts the run. */
+export const stream = <R>(
+  agent: Agent<R>,
+  input: string,
+  options?: RunOptions
+): Stream.Stream<Loop.Progress, AgentError, Services | R> => streamed((emit) => begin(agent, input, options, emit))
+
+const streamed = <R>(
+  start: (emit: Emit) => Effect.Effect<Outcome.Outcome, AgentError, R>
+): Stream.Stream<Loop.Progress, AgentError, R> =>
+  Stream.unwrapScoped(
+    Effect.gen(function* () {
+      const mailbox = yield* Mailbox.make<Loop.Progress, AgentError>()
+      const emit: Emit = (progress) => Effect.asVoid(mailbox.offer(progress))
+      yield* Effect.forkScoped(Mailbox.into(Effect.asVoid(start(emit)), mailbox))
+      return Mailbox.toStream(mailbox)
+    })
+  )
+
+/** The state of a run on the record, and when it started. */
+const load = (runId: string) =>
+  Effect.gen(function* () {
+    const record = yield* Record.Record
+    let startedAt: number | undefined
+    let state = Run.initial
+    yield* Stream.runForEachChunk(record.read(runId), (entries) =>
+      Effect.sync(() => {
+        for (const { at, event } of entries) {
+          startedAt ??= at
+          state = Run.step(state, event)
+        }
+      })
+    )
+    return { state, startedAt: startedAt ?? 0 }
+  })
+
+const carryOn = <R>(agent: Agent<R>, runId: string, emit: Emit) =>
+  Effect.gen(function* () {
+    yield* validate(agent, "resumed")
+    const { startedAt, state } = yield* load(runId)
+    return yield* drive(agent, runId, startedAt, emit, state, [])
+  })
+
+/**
+ * Goes on with a run that has no terminal event, after the last thing its record holds. A run that has ended gives its
+ * outcome again and does nothing.
+ */
+export const resume = <R>(
+  agent: Agent<R>,
+  runId: string
+): Effect.Effect<Outcome.Outcome, AgentError, Services | R> => carryOn(agent, runId, silent)
+
+/** As `resume`, seen while it goes on. */
+export const resumeStream = <R>(
+  agent: Agent<R>,
+  runId: string
+): Stream.Stream<Loop.Progress, AgentError, Services | R> => streamed((emit) => carryOn(agent, runId, emit))
+
+/** A new run that goes on from the conversation of one that has ended, with a further message of the person. */
+export const followUp = <R>(
+  agent: Agent<R>,
+  runId: string,
+  message: string,
+  options?: RunOptions
+): Effect.Effect<Outcome.Outcome, AgentError, Services | R> =>
+  Effect.gen(function* () {
+    yield* validate(agent, message)
+    const { state } = yield* load(runId)
+    if (state.ended === undefined) {
+      return yield* new RunOpen({
+        runId,
+        code: "WF-RUN-011",
+        what: `The run ${Printable.quote(runId)} has not ended.`,
+        next: "Resume it first; follow it up when it has ended.",
+        outcome: "not-applied",
+        retry: "never"
+      })
+    }
+    const ownId = options?.runId ?? (yield* newRunId)
+    const startedAt = yield* Clock.currentTimeMillis
+    const input = Printable.wellFormed(message)
+    const started: Event.RunStarted = {
+      _tag: "RunStarted",
+      runId: ownId,
+      agent: agent.name,
+      manifest: { limits: agent.limits },
+      input,
+      followUpOf: runId
+    }
+    const carried = state.messages.map(
+      (piece): Event.MessageCarried => ({
+        _tag: "MessageCarried",
+        from: piece.from ?? { runId, seq: piece.seq },
+        message: piece.message
+      })
+    )
+    const received: Event.MessageReceived = { _tag: "MessageReceived", content: input }
+    return yield* drive(agent, ownId, startedAt, silent, Run.initial, [started, ...carried, received])
+  })

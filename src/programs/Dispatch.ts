@@ -1,0 +1,213 @@
+/**
+ * A `Dispatch` takes one planned call through the rest of the pipeline: arguments by schema, execution, result by schema,
+ * and the text that the model is served. Whatever happens is a settlement: a call cannot fail the run.
+ *
+ * @internal
+ */
+import * as Tool from "@effect/ai/Tool"
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import type * as SchemaAST from "effect/SchemaAST"
+import * as Call from "../kernel/Call.ts"
+import type * as Event from "../kernel/Event.ts"
+import * as Issues from "../kernel/Issues.ts"
+import type * as Message from "../kernel/Message.ts"
+import * as Printable from "../kernel/Printable.ts"
+import * as Refusal from "../kernel/Refusal.ts"
+import * as Run from "../kernel/Run.ts"
+import * as Replay from "./Replay.ts"
+import * as Timeout from "./Timeout.ts"
+
+/** A tool with its schemas compiled once. */
+export interface Prepared {
+  readonly declared: Event.ToolDeclared
+  readonly id: string
+  readonly timeout: Duration.Duration
+  readonly decode: (args: unknown, errors: "first" | "all") => Effect.Effect<unknown, ReadonlyArray<string>>
+  readonly encodeSuccess: (value: unknown) => Effect.Effect<unknown, ReadonlyArray<string>>
+  readonly encodeFailure: (value: unknown) => Effect.Effect<unknown, ReadonlyArray<string>>
+}
+
+/** What runs a tool's call, from the layer that provides its handler. */
+export type Handler = (args: unknown) => Effect.Effect<unknown, unknown>
+export type Handlers = ReadonlyMap<string, Handler>
+
+/** A schema that is known by its AST alone: its requirements are in the type of the agent that has the tool. */
+const schemaOf = (ast: SchemaAST.AST): Schema.Schema<unknown, unknown> => Schema.make(ast)
+
+export const prepare = (tool: Tool.Any): Prepared => {
+  const parameters = schemaOf(tool.parametersSchema.ast)
+  const decode = { first: Schema.decodeUnknown(parameters), all: Schema.decodeUnknown(parameters, { errors: "all" }) }
+  const success = Schema.encodeUnknown(schemaOf(tool.successSchema.ast))
+  const failure = Schema.encodeUnknown(schemaOf(tool.failureSchema.ast))
+  const description = tool.description ?? Tool.getDescriptionFromSchemaAst(tool.parametersSchema.ast)
+  const definition = {
+    name: tool.name,
+    ...(description === undefined ? {} : { description }),
+    schema: Tool.getJsonSchemaFromSchemaAst(tool.parametersSchema.ast)
+  }
+  return {
+    declared: Run.declareTool(definition, Replay.of(tool)),
+    id: tool.id,
+    timeout: Timeout.of(tool),
+    decode: (args, errors) => Effect.mapError(decode[errors](args), Issues.list),
+    encodeSuccess: (value) => Effect.mapError(success(value), Issues.list),
+    encodeFailure: (value) => Effect.mapError(failure(value), Issues.list)
+  }
+}
+
+/** The handlers of the tools, taken from the context of the run and bound to it. */
+export const handlers = <R>(tools: ReadonlyArray<Prepared>): Effect.Effect<Handlers, never, R> =>
+  Effect.map(Effect.context<R>(), (context) => {
+    const found = new Map<string, Handler>()
+    for (const { declared, id } of tools) {
+      const tag = Context.GenericTag<Tool.Handler<string>>(id)
+      const handler = Context.getOption(context, tag)
+      if (Option.isNone(handler)) continue
+      const run = handler.value.handler
+      const given = Context.merge(context, handler.value.context)
+      found.set(declared.name, (args) => Effect.provide(Effect.suspend(() => run(args)), given))
+    }
+    return found
+  })
+
+export interface Options {
+  readonly runId: string
+  readonly iteration: number
+  readonly tools: ReadonlyMap<string, Prepared>
+  readonly handlers: Handlers
+  readonly maxResultChars: number
+}
+
+/** A call that is ready to run, or its refusal. */
+export type Ready =
+  | { readonly _tag: "Ready"; readonly planned: Call.Planned & { readonly _tag: "Run" }; readonly decoded: unknown }
+  | { readonly _tag: "Settled"; readonly event: Event.ToolSettled }
+
+/** Arguments longer than this are checked up to their first mistake only. */
+const manyIssues = 16_384
+
+const settle = (options: Options, call: Message.ToolCall, outcome: Message.Settlement, refusal: Refusal.Refusal) =>
+  Call.settlement(options.iteration, { _tag: "Settle", call, outcome, refusal })
+
+/** Checks a planned call's arguments against the tool's schema. Nothing has run yet. */
+export const check = (options: Options, planned: Call.Planned): Effect.Effect<Ready> => {
+  if (planned._tag === "Settle") {
+    return Effect.succeed({ _tag: "Settled", event: Call.settlement(options.iteration, planned) })
+  }
+  const { args, call } = planned
+  const tool = options.tools.get(call.toolName)
+  if (tool === undefined) {
+    const refusal = Refusal.unknownTool(call.toolName, Array.from(options.tools.keys()))
+    return Effect.succeed({ _tag: "Settled", event: settle(options, call, "refused", refusal) })
+  }
+  return Effect.match(tool.decode(args, call.args.length > manyIssues ? "first" : "all"), {
+    onFailure: (issues) => ({
+      _tag: "Settled",
+      event: settle(options, call, "refused", Refusal.toolArgsInvalid(call.toolName, issues))
+    }),
+    onSuccess: (decoded) => ({ _tag: "Ready", planned, decoded })
+  })
+}
+
+/** The intent, for the record, before the effect. */
+export const called = (options: Options, { args, call, replay }: Call.Planned & { readonly _tag: "Run" }): Event.ToolCalled => ({
+  _tag: "ToolCalled",
+  iteration: options.iteration,
+  toolCallId: call.toolCallId,
+  toolName: call.toolName,
+  args,
+  replay
+})
+
+/** The text of a result: strings as they are, everything else as JSON. */
+const textOf = (value: unknown): Either.Either<string, ReadonlyArray<string>> =>
+  typeof value === "string"
+    ? Either.right(Printable.wellFormed(value))
+    : Either.map(
+        Either.try({ try: () => JSON.stringify(value), catch: () => ["the result must be JSON; it is not"] }),
+        (text) => Printable.wellFormed(text ?? "null")
+      )
+
+/** Runs a call that is ready, and says what it came to. */
+export const execute = (
+  options: Options,
+  { decoded, planned }: Ready & { readonly _tag: "Ready" }
+): Effect.Effect<Event.ToolSettled> => {
+  const { call, replay } = planned
+  const tool = options.tools.get(call.toolName)
+  const handler = options.handlers.get(call.toolName)
+  if (tool === undefined || handler === undefined) {
+    return Effect.succeed(settle(options, call, "ran-error", Refusal.toolDied(call.toolName)))
+  }
+  const key = `${options.runId}/${options.iteration}/${call.toolCallId}`
+  const run = handler(decoded).pipe(
+    Effect.provideService(Replay.Key, key),
+    Effect.exit,
+    Effect.disconnect,
+    Effect.timeoutOption(tool.timeout)
+  )
+  return Effect.gen(function* () {
+    const startedAt = yield* Clock.currentTimeMillis
+    const exit = yield* run
+    const settled = yield* Option.match(exit, {
+      onNone: () => Effect.succeed(timedOut(options, call, replay, Duration.toMillis(tool.timeout))),
+      onSome: Exit.matchEffect({
+        onFailure: (cause) => failed(options, tool, call, cause),
+        onSuccess: (value) => succeeded(options, tool, call, value)
+      })
+    })
+    const durationMs = (yield* Clock.currentTimeMillis) - startedAt
+    return { ...settled, durationMs }
+  }).pipe(Effect.withSpan("Tool.call", { attributes: { tool: tool.declared.name }, captureStackTrace: false }))
+}
+
+const timedOut = (options: Options, call: Message.ToolCall, replay: Event.ReplayClass, afterMs: number) =>
+  replay === "pure" || replay === "idempotent"
+    ? settle(options, call, "ran-error", Refusal.toolTimedOut(call.toolName, afterMs))
+    : settle(
+        options,
+        call,
+        "unknown",
+        Refusal.toolOutcomeUnknown(call.toolName, call.toolCallId, `gave no result within ${afterMs} ms and was stopped`)
+      )
+
+const failed = (options: Options, tool: Prepared, call: Message.ToolCall, cause: Cause.Cause<unknown>) =>
+  Option.match(Cause.failureOption(cause), {
+    onNone: () =>
+      Effect.as(
+        Effect.logWarning(`Tool ${Printable.quote(call.toolName)} died`, cause),
+        settle(options, call, "ran-error", Refusal.toolDied(call.toolName))
+      ),
+    onSome: (error) =>
+      tool.encodeFailure(error).pipe(
+        Effect.map(textOf),
+        Effect.flatMap(Effect.orElseSucceed(() => "its error could not be shown")),
+        Effect.orElseSucceed(() => "its error does not fit its schema"),
+        Effect.map((shown) => settle(options, call, "ran-error", Refusal.toolFailed(call.toolName, shown)))
+      )
+  })
+
+const succeeded = (options: Options, tool: Prepared, call: Message.ToolCall, value: unknown) =>
+  tool.encodeSuccess(value).pipe(
+    Effect.flatMap(textOf),
+    Effect.match({
+      onFailure: (issues) => settle(options, call, "ran-error", Refusal.toolOutputInvalid(call.toolName, issues)),
+      onSuccess: (served): Event.ToolSettled => {
+        const { maxResultChars } = options
+        if (served.length > maxResultChars) {
+          const refusal = Refusal.toolOutputTooLarge(call.toolName, maxResultChars, served.length)
+          return settle(options, call, "ran-error", refusal)
+        }
+        const { toolCallId, toolName } = call
+        return { _tag: "ToolSettled", iteration: options.iteration, toolCallId, toolName, outcome: "ran-ok", served }
+      }
+    })
+  )

@@ -1,0 +1,184 @@
+/**
+ * A `Loop` drives one run: it asks the kernel what to do, appends the decision, does it, and tells what happened.
+ *
+ * No effect starts before the record holds the intent of it, and nothing is decided on what the record will not hold:
+ * what happened and what was decided on it are appended together, before anything is done about it.
+ *
+ * @internal
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import type * as Event from "../kernel/Event.ts"
+import type * as Call from "../kernel/Call.ts"
+import * as Message from "../kernel/Message.ts"
+import * as Problem from "../kernel/Problem.ts"
+import * as Refusal from "../kernel/Refusal.ts"
+import * as Run from "../kernel/Run.ts"
+import type * as State from "../kernel/State.ts"
+import type * as Wire from "../kernel/Wire.ts"
+import * as LLM from "../services/LLM.ts"
+import * as Record from "../services/Record.ts"
+import * as Dispatch from "./Dispatch.ts"
+
+/** What can be seen of a run while it goes on: entries once they are on the record, and parts of a reply as they come. */
+export type Progress =
+  | { readonly _tag: "Recorded"; readonly seq: number; readonly event: Event.Event }
+  | { readonly _tag: "Received"; readonly iteration: number; readonly parts: ReadonlyArray<LLM.Part> }
+
+export interface Options {
+  readonly runId: string
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number
+  readonly spec: Omit<Run.Spec, "elapsedMs" | "provider" | "model">
+  readonly tools: ReadonlyMap<string, Dispatch.Prepared>
+  readonly handlers: Dispatch.Handlers
+  readonly concurrency: number
+  readonly maxResultChars: number
+  readonly emit: (progress: Progress) => Effect.Effect<void>
+}
+
+type Failure = LLM.LLMError | Record.RecordError | Record.RecordConflict
+
+/** Drives a run from `state`, whose events are on the record, and the `first` that are not yet, to its terminal event. */
+export const drive = (
+  options: Options,
+  recorded: State.State,
+  first: ReadonlyArray<Event.Event>
+): Effect.Effect<{ readonly state: State.State; readonly ended: Event.RunEnded }, Failure, LLM.LLM | Record.Record> =>
+  Effect.gen(function* () {
+    const llm = yield* LLM.LLM
+    const record = yield* Record.Record
+    const { emit, runId, startedAt } = options
+    const { limits } = options.spec
+
+    let state = recorded
+    let pending: ReadonlyArray<Event.Event> = []
+    let failure: LLM.LLMError | undefined
+    const finished = new Map<string, Event.ToolSettled>()
+
+    const happen = (events: ReadonlyArray<Event.Event>): void => {
+      pending = [...pending, ...events]
+      for (const event of events) state = Run.step(state, event)
+    }
+    const commit = Effect.suspend(() => {
+      if (pending.length === 0) return Effect.void
+      const events = pending
+      const from = state.seq - events.length
+      return Effect.uninterruptible(
+        Effect.tap(record.append(runId, from, events), () => {
+          pending = []
+        })
+      ).pipe(
+        Effect.zipRight(
+          Effect.forEach(events, (event, index) => emit({ _tag: "Recorded", seq: from + index, event }), { discard: true })
+        )
+      )
+    })
+    const elapsed = Effect.map(Clock.currentTimeMillis, (now) => Math.max(0, now - startedAt))
+
+    /** The effect, or nothing when the run's wall time is up before it ends. */
+    const inTime = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<Option.Option<A>, E, R> => {
+      const { wallTimeMs } = limits
+      if (wallTimeMs === undefined) return Effect.asSome(effect)
+      return Effect.flatMap(elapsed, (spent) =>
+        Effect.timeoutOption(Effect.disconnect(effect), Math.max(0, wallTimeMs - spent))
+      )
+    }
+    const stop = (reason: Refusal.Refusal) =>
+      Effect.map(elapsed, (elapsedMs) => happen(Run.abort(state, reason, elapsedMs, finished)))
+    const outOfTime = Effect.flatMap(elapsed, (spent) =>
+      stop(Refusal.budgetExceeded("wallTimeMs", limits.wallTimeMs ?? spent, spent))
+    )
+
+    const askModel = (wire: Wire.Wire) =>
+      Effect.gen(function* () {
+        const { iteration } = wire
+        const askedAt = yield* Clock.currentTimeMillis
+        let partialChars = 0
+        const collected = LLM.collect(llm.stream(wire), (chunk) => {
+          const parts = Array.from(chunk)
+          for (const part of parts) if (part._tag === "Text") partialChars += part.delta.length
+          return emit({ _tag: "Received", iteration, parts })
+        })
+        const reply = yield* Effect.either(inTime(collected))
+        if (Either.isLeft(reply)) {
+          failure = reply.left
+          return happen([failed(iteration, reply.left, partialChars)])
+        }
+        if (Option.isNone(reply.right)) return yield* outOfTime
+        const durationMs = (yield* Clock.currentTimeMillis) - askedAt
+        return happen([replied(iteration, reply.right.value, durationMs)])
+      }).pipe(Effect.withSpan("Model.call", { attributes: { iteration: wire.iteration }, captureStackTrace: false }))
+
+    const runTools = (iteration: number, calls: ReadonlyArray<Call.Planned>) =>
+      Effect.gen(function* () {
+        const dispatch: Dispatch.Options = { ...options, iteration }
+        const checked = yield* Effect.forEach(calls, (call) => Dispatch.check(dispatch, call))
+        const ready = checked.flatMap((one) => (one._tag === "Ready" ? [one] : []))
+        if (ready.length > 0) {
+          happen(ready.flatMap(({ planned }) => (planned.started ? [] : [Dispatch.called(dispatch, planned)])))
+          yield* commit
+        }
+        const settle = (one: Dispatch.Ready) =>
+          one._tag === "Settled"
+            ? Effect.succeed(one.event)
+            : Effect.tap(Dispatch.execute(dispatch, one), (event) => {
+                finished.set(event.toolCallId, event)
+              })
+        const { concurrency } = options
+        const settled = yield* inTime(Effect.forEach(checked, settle, { concurrency }))
+        if (Option.isNone(settled)) return yield* outOfTime
+        happen(settled.value)
+        finished.clear()
+      })
+
+    const onward = Effect.gen(function* () {
+      happen(first)
+      while (true) {
+        const elapsedMs = yield* elapsed
+        const spec: Run.Spec = {
+          ...options.spec,
+          elapsedMs,
+          ...(llm.model === undefined ? {} : { provider: llm.model.provider, model: llm.model.id })
+        }
+        const { command, events } = Run.decide(spec, state)
+        happen(events)
+        switch (command._tag) {
+          case "CallModel":
+            yield* commit
+            yield* askModel(command.wire)
+            break
+          case "RunTools":
+            yield* runTools(command.iteration, command.calls)
+            break
+          case "Finish":
+            yield* commit
+            if (failure !== undefined) return yield* failure
+            return { state, ended: command.ended }
+        }
+      }
+    })
+
+    return yield* Effect.onInterrupt(onward, () => Effect.ignoreLogged(Effect.zipRight(stop(Refusal.interrupted), commit)))
+  })
+
+const replied = (iteration: number, reply: LLM.Reply, durationMs: number): Event.ModelReplied => ({
+  _tag: "ModelReplied",
+  iteration,
+  content: reply.content,
+  ...(reply.reasoning === undefined ? {} : { reasoning: reply.reasoning }),
+  toolCalls: Message.identify(iteration, reply.toolCalls),
+  ...(Object.keys(reply.usage).length === 0 ? {} : { usage: reply.usage }),
+  stopReason: reply.stopReason,
+  durationMs
+})
+
+const failed = (iteration: number, error: LLM.LLMError, partialChars: number): Event.ModelFailed => ({
+  _tag: "ModelFailed",
+  iteration,
+  reason: error.reason,
+  problem: Problem.of(error),
+  ...(partialChars === 0 ? {} : { partialChars })
+})

@@ -1,0 +1,114 @@
+/**
+ * An `AiSdkPrompt` is a wire in the words of the AI SDK's provider interface. Each piece is converted once and kept for
+ * as long as the piece is.
+ *
+ * @since 0.1.0
+ */
+import type {
+  LanguageModelV3CallOptions,
+  LanguageModelV3FunctionTool,
+  LanguageModelV3Message,
+  LanguageModelV3ToolCallPart
+} from "@ai-sdk/provider"
+import * as Either from "effect/Either"
+import * as Predicate from "effect/Predicate"
+import type * as Message from "../kernel/Message.ts"
+import type * as Wire from "../kernel/Wire.ts"
+
+export interface Options {
+  /**
+   * Hand the arguments of past calls on as the model wrote them, for a provider package that takes JSON text for what it
+   * is. Without it they are parsed where they are an object, as most packages expect.
+   */
+  readonly verbatimArguments?: boolean
+}
+
+/** A value that a `JSON.stringify` of the provider package can take: deeper ones overflow its stack. */
+const maxDepth = 500
+
+const depth = (text: string): number => {
+  let deepest = 0
+  let open = 0
+  for (const bracket of text.replace(/"(?:[^"\\]|\\.)*"/g, "").matchAll(/[[\]{}]/g)) {
+    open += bracket[0] === "[" || bracket[0] === "{" ? 1 : -1
+    if (open > deepest) deepest = open
+  }
+  return deepest
+}
+
+const parsed = (text: string): unknown => {
+  const value = Either.getOrUndefined(Either.try((): unknown => JSON.parse(text)))
+  return Predicate.isRecord(value) && depth(text) <= maxDepth ? value : text
+}
+
+const input = (args: string, { verbatimArguments = false }: Options): unknown => {
+  if (args.trim() === "") return verbatimArguments ? "{}" : {}
+  return verbatimArguments ? args : parsed(args)
+}
+
+const outputType = (outcome: Message.Settlement): "text" | "error-text" =>
+  outcome === "ran-ok" || outcome === "absent" ? "text" : "error-text"
+
+const toMessage = (message: Message.Message, options: Options): LanguageModelV3Message => {
+  switch (message.role) {
+    case "user":
+      return { role: "user", content: [{ type: "text", text: message.content }] }
+    case "assistant": {
+      const calls = message.toolCalls.map(({ args, toolCallId, toolName }): LanguageModelV3ToolCallPart => ({
+        type: "tool-call",
+        toolCallId,
+        toolName,
+        input: input(args, options)
+      }))
+      return {
+        role: "assistant",
+        content: message.content === "" ? calls : [{ type: "text", text: message.content }, ...calls]
+      }
+    }
+    case "tool": {
+      const { content, outcome, toolCallId, toolName } = message
+      const output = { type: outputType(outcome), value: content }
+      return { role: "tool", content: [{ type: "tool-result", toolCallId, toolName, output }] }
+    }
+  }
+}
+
+const isSchema = (schema: unknown): schema is LanguageModelV3FunctionTool["inputSchema"] => Predicate.isRecord(schema)
+
+const toTool = ({ tool }: Wire.ToolPiece): LanguageModelV3FunctionTool => ({
+  type: "function",
+  name: tool.name,
+  ...(tool.description === undefined ? {} : { description: tool.description }),
+  inputSchema: isSchema(tool.schema) ? tool.schema : {}
+})
+
+/** `convert`, asked once for each key. */
+const kept = <K extends object, V>(convert: (key: K) => V): ((key: K) => V) => {
+  const values = new WeakMap<K, V>()
+  return (key) => {
+    const value = values.get(key) ?? convert(key)
+    values.set(key, value)
+    return value
+  }
+}
+
+/**
+ * A converter of wires. The texts of the system slot become one message with a blank line between them, since many
+ * servers take one system message and no more.
+ */
+export const make = (options: Options = {}): ((wire: Wire.Wire) => LanguageModelV3CallOptions) => {
+  const message = kept((piece: Wire.MessagePiece) => toMessage(piece.message, options))
+  const tools = kept((pieces: ReadonlyArray<Wire.ToolPiece>) => pieces.map(toTool))
+  const system = kept((pieces: ReadonlyArray<Wire.SystemPiece>): ReadonlyArray<LanguageModelV3Message> =>
+    pieces.length === 0 ? [] : [{ role: "system", content: pieces.map(({ text }) => text).join("\n\n") }]
+  )
+  return (wire) => {
+    const { stopSequences, ...parameters } = wire.parameters
+    return {
+      prompt: [...system(wire.system), ...wire.messages.map(message)],
+      ...parameters,
+      ...(stopSequences === undefined ? {} : { stopSequences: [...stopSequences] }),
+      ...(wire.tools.length === 0 ? {} : { tools: tools(wire.tools) })
+    }
+  }
+}

@@ -1,0 +1,215 @@
+/**
+ * An `LLM` is a model that reads a wire and streams a reply. This is the whole of what programs ask of one.
+ *
+ * @since 0.1.0
+ */
+import * as Chunk from "effect/Chunk"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import type * as Event from "../kernel/Event.ts"
+import * as Printable from "../kernel/Printable.ts"
+import type * as Usage from "../kernel/Usage.ts"
+import type * as Wire from "../kernel/Wire.ts"
+import * as Instant from "./Instant.ts"
+import { failure, type LLMError } from "./LLMError.ts"
+import type * as OpenAiCompatibleLLM from "./OpenAiCompatibleLLM.ts"
+import * as ScriptedLLM from "./ScriptedLLM.ts"
+
+export { failure, LLMError } from "./LLMError.ts"
+export type { Details, Reason } from "./LLMError.ts"
+export type { Call, Chooser, Fault, Line, Step, Steps } from "./ScriptedLLM.ts"
+export { byPass, call, fail, say, Script, ScriptIncomplete, together } from "./ScriptedLLM.ts"
+
+/** A piece of a reply, as it arrives. Text comes in deltas; a call comes whole, its arguments as the model wrote them. */
+export type Part =
+  | { readonly _tag: "Text"; readonly delta: string }
+  | { readonly _tag: "Reasoning"; readonly delta: string }
+  | { readonly _tag: "ToolCall"; readonly toolCallId: string; readonly toolName: string; readonly args: string }
+  | {
+      readonly _tag: "Finish"
+      readonly stopReason: Event.StopReason
+      /** Absent counts were not reported. */
+      readonly usage: Usage.Usage
+      /** The model that answered, if the provider says so. */
+      readonly model?: string
+    }
+
+export class LLM extends Context.Tag("wherefore/services/LLM")<
+  LLM,
+  {
+    /** Ends in exactly one `Finish`, or fails. Interrupting it ends the request. */
+    readonly stream: (wire: Wire.Wire) => Stream.Stream<Part, LLMError>
+    /** Who answers, for the record. */
+    readonly model?: { readonly provider: string; readonly id: string }
+  }
+>() {}
+
+/** A whole reply: the fold of its parts. */
+export interface Reply {
+  readonly content: string
+  readonly reasoning?: string
+  readonly toolCalls: ReadonlyArray<{ readonly toolCallId: string; readonly toolName: string; readonly args: string }>
+  readonly stopReason: Event.StopReason
+  readonly usage: Usage.Usage
+  readonly model?: string
+}
+
+/** A reply that is still being written. `late` counts the parts that came after the first `Finish`. */
+export interface Draft {
+  readonly content: string
+  readonly reasoning: string
+  readonly toolCalls: Reply["toolCalls"]
+  readonly finish?: Extract<Part, { readonly _tag: "Finish" }>
+  readonly late: number
+}
+
+export const emptyDraft: Draft = { content: "", reasoning: "", toolCalls: [], late: 0 }
+
+/** The draft with one more part. */
+export const step = (draft: Draft, part: Part): Draft => {
+  if (draft.finish !== undefined) return { ...draft, late: draft.late + 1 }
+  switch (part._tag) {
+    case "Text":
+      return { ...draft, content: draft.content + part.delta }
+    case "Reasoning":
+      return { ...draft, reasoning: draft.reasoning + part.delta }
+    case "ToolCall": {
+      const call = {
+        toolCallId: Printable.wellFormed(part.toolCallId),
+        toolName: Printable.wellFormed(part.toolName),
+        args: Printable.wellFormed(part.args)
+      }
+      return { ...draft, toolCalls: [...draft.toolCalls, call] }
+    }
+    case "Finish":
+      return { ...draft, finish: part }
+  }
+}
+
+/** What a reply without text and without calls came to, if its stop reason says that it is no answer. */
+const emptied = (stopReason: Event.StopReason): LLMError | undefined => {
+  switch (stopReason) {
+    case "stop":
+      return undefined
+    case "length":
+      return failure("Rejected", {
+        what: "The model used up its output tokens before it wrote anything.",
+        next: "Raise maxOutputTokens, or shorten the conversation."
+      })
+    case "content-filter":
+      return failure("Rejected", {
+        what: "The provider's content filter withheld the whole reply.",
+        next: "Change the wording of the request: the same one will be filtered again."
+      })
+    default:
+      return failure("Protocol", { what: `The model stopped with "${stopReason}" and gave neither text nor a call.` })
+  }
+}
+
+/** The reply that a draft came to. A draft without exactly one `Finish`, at its end, is none. */
+export const finish = ({ content, finish, late, reasoning, toolCalls }: Draft): Either.Either<Reply, LLMError> => {
+  if (finish === undefined) {
+    return Either.left(
+      failure("Protocol", {
+        what: "The stream ended without a finish.",
+        expected: "one Finish part at the end",
+        found: `none after ${content.length} characters of text and ${toolCalls.length} calls`
+      })
+    )
+  }
+  if (late > 0) {
+    return Either.left(
+      failure("Protocol", {
+        what: "The stream went on after its finish.",
+        expected: "one Finish part at the end",
+        found: `${late} more parts`
+      })
+    )
+  }
+  const { model, stopReason, usage } = finish
+  const nothing = toolCalls.length === 0 && content.trim() === "" ? emptied(stopReason) : undefined
+  if (nothing !== undefined) return Either.left(nothing)
+  return Either.right({
+    content: Printable.wellFormed(content),
+    ...(reasoning === "" ? {} : { reasoning: Printable.wellFormed(reasoning) }),
+    toolCalls,
+    stopReason,
+    usage,
+    ...(model === undefined ? {} : { model })
+  })
+}
+
+type OnChunk<E, R> = (parts: Chunk.Chunk<Part>) => Effect.Effect<unknown, E, R>
+
+/** Pulled by hand: the runners of `Stream` cost three times as much before the first chunk. */
+const pulled = <E, R>(stream: Stream.Stream<Part, LLMError>, onChunk: OnChunk<E, R>): Effect.Effect<void, LLMError | E, R> =>
+  Effect.scopedWith((scope) =>
+    Effect.flatMap(Scope.extend(Stream.toPull(stream), scope), (pull) => {
+      const loop: Effect.Effect<void, LLMError | E, R> = Effect.matchEffect(pull, {
+        onSuccess: (parts) => Effect.zipRight(onChunk(parts), loop),
+        onFailure: Option.match({ onNone: () => Effect.void, onSome: (error) => Effect.fail(error) })
+      })
+      return loop
+    })
+  )
+
+const given = <E, R>({ delay, error, parts }: Instant.Given, onChunk: OnChunk<E, R>): Effect.Effect<unknown, LLMError | E, R> => {
+  const seen = parts.length === 0 ? Effect.void : onChunk(Chunk.unsafeFromArray(parts))
+  const ended = error === undefined ? seen : Effect.zipRight(seen, Effect.fail(error))
+  return delay === undefined ? ended : Effect.zipRight(Effect.sleep(delay), ended)
+}
+
+/** The reply that a stream folds to. `onChunk` sees the parts as they arrive, in the chunks in which they arrive. */
+export const collect = <E = never, R = never>(
+  stream: Stream.Stream<Part, LLMError>,
+  onChunk?: OnChunk<E, R>
+): Effect.Effect<Reply, LLMError | E, R> =>
+  Effect.suspend(() => {
+    let draft = emptyDraft
+    const see: OnChunk<E, R> = (parts) => {
+      for (const part of parts) draft = step(draft, part)
+      return onChunk === undefined ? Effect.void : onChunk(parts)
+    }
+    const read = Instant.find(stream)
+    return Effect.flatMap(read === undefined ? pulled(stream, see) : given(read(), see), () => finish(draft))
+  })
+
+/** Asks the model and waits for the whole reply. */
+export const reply = (wire: Wire.Wire): Effect.Effect<Reply, LLMError, LLM> =>
+  Effect.flatMap(LLM, (llm) => collect(llm.stream(wire)))
+
+/**
+ * Answers from a script. A list is read from its start; `byPass` and functions answer by the wire, so that a run that is
+ * resumed elsewhere goes on where it was. Asking for what the script does not have is an error.
+ */
+export const layerScripted = (
+  script: ScriptedLLM.Steps,
+  options?: ScriptedLLM.Options
+): Layer.Layer<LLM | ScriptedLLM.Script> =>
+  Layer.effectContext(
+    Effect.map(ScriptedLLM.make(script, options), (made) =>
+      Context.make(LLM, LLM.of(made.llm)).pipe(Context.add(ScriptedLLM.Script, made.script))
+    )
+  )
+
+const openAiCompatible = Effect.promise(() => import("./OpenAiCompatibleLLM.ts"))
+
+/**
+ * Asks a server that speaks the chat-completions protocol. `url` is its base, ending in `/v1` for most. Needs the
+ * package `@ai-sdk/openai-compatible`, loaded when the layer is built.
+ */
+export const layerOpenAiCompatible = (options: OpenAiCompatibleLLM.Options): Layer.Layer<LLM, LLMError> =>
+  Layer.unwrapEffect(Effect.map(openAiCompatible, ({ layer }) => layer(options)))
+
+/**
+ * As `layerOpenAiCompatible`, from the environment: `WHEREFORE_MODEL_URL`, `WHEREFORE_MODEL` and, if the server wants
+ * one, `WHEREFORE_API_KEY`.
+ */
+export const layerConfig: Layer.Layer<LLM, LLMError> = Layer.unwrapEffect(
+  Effect.map(openAiCompatible, ({ layerConfig }) => layerConfig)
+)

@@ -1,0 +1,269 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as FastCheck from "effect/FastCheck"
+import type * as Event from "../../src/kernel/Event.ts"
+import * as Message from "../../src/kernel/Message.ts"
+import * as Piece from "../../src/kernel/Piece.ts"
+import * as Run from "../../src/kernel/Run.ts"
+import * as Why from "../../src/kernel/Why.ts"
+import * as Wire from "../../src/kernel/Wire.ts"
+
+interface Reply {
+  readonly say?: string
+  readonly calls?: ReadonlyArray<readonly [tool: string, args: string, result: string]>
+}
+
+const tool = (name: string, description?: string) =>
+  Run.declareTool({ name, ...(description === undefined ? {} : { description }), schema: { type: "object" } }, "pure")
+
+interface Setting {
+  readonly input?: string
+  readonly pieces?: ReadonlyArray<Piece.Piece>
+  readonly tools?: ReadonlyArray<Event.ToolDeclared>
+}
+
+/** The record of a run in which the model says what is written here, and the tools return what is written here. */
+const play = (replies: ReadonlyArray<Reply>, { input = "Go.", pieces = [], tools = [tool("look")] }: Setting = {}) => {
+  const events: Array<Event.Event> = []
+  let state = Run.initial
+  const happen = (...happened: ReadonlyArray<Event.Event>) => {
+    for (const event of happened) {
+      events.push(event)
+      state = Run.step(state, event)
+    }
+  }
+  const spec: Run.Spec = { pieces: pieces.map((one) => Run.declarePiece(one)), tools, parameters: {}, limits: {}, elapsedMs: 0 }
+  happen({ _tag: "RunStarted", runId: "r", agent: "a", manifest: { limits: {} }, input })
+  for (;;) {
+    const decision = Run.decide(spec, state)
+    happen(...decision.events)
+    const { command } = decision
+    if (command._tag === "Finish") return events
+    const reply = replies[state.iteration - 1] ?? { say: "Done." }
+    if (command._tag === "CallModel") {
+      const { iteration } = command.wire
+      const calls = (reply.calls ?? []).map(([toolName, args]) => ({ toolCallId: "", toolName, args }))
+      const toolCalls = Message.identify(iteration, calls)
+      happen({ _tag: "ModelReplied", iteration, content: reply.say ?? "", toolCalls })
+    } else {
+      command.calls.forEach(({ call: { toolCallId, toolName } }, index) => {
+        const served = reply.calls?.[index]?.[2] ?? ""
+        const named = { iteration: command.iteration, toolCallId, toolName }
+        happen({ _tag: "ToolCalled", ...named, args: {}, replay: "pure" })
+        happen({ _tag: "ToolSettled", ...named, outcome: "ran-ok", served })
+      })
+    }
+  }
+}
+
+/** A chain as indented lines, each node once. */
+const draw = (chain: Why.Chain): ReadonlyArray<string> => {
+  const seen = new Set<string>()
+  const line = (node: Why.Node): string => {
+    switch (node.kind) {
+      case "value":
+        return `${node.value} in ${node.place} of pass ${node.pass}`
+      case "carrier":
+        return `${node.pieceId} on pass ${node.pass}: ${node.spans.map(({ by, text }) => [text, ...by].join(" ~ ")).join(" & ")}`
+      case "call":
+        return `${node.toolName} ${node.args}`
+      case "root":
+        return node.root
+    }
+  }
+  const walk = (id: string, depth: number): ReadonlyArray<string> => {
+    const node = chain.nodes.find((one) => one.id === id)
+    if (node === undefined) return [`no node ${id}`]
+    const indent = "  ".repeat(depth)
+    if (seen.has(id)) return [`${indent}${line(node)} (above)`]
+    seen.add(id)
+    return [
+      indent + line(node),
+      ...chain.edges.filter(({ from }) => from === id).flatMap(({ to }) => walk(to, depth + 1)),
+      ...chain.gaps.filter(({ at }) => at === id).map(({ kind }) => `${indent}  gap: ${kind}`)
+    ]
+  }
+  const reached = new Set(chain.edges.map(({ to }) => to))
+  return [
+    ...chain.nodes.filter(({ id }) => !reached.has(id)).flatMap(({ id }) => walk(id, 0)),
+    ...chain.gaps.filter(({ at }) => at === undefined).map(({ kind }) => `gap: ${kind}`)
+  ]
+}
+
+const looked = (say: string, result: string, args = "{}"): ReadonlyArray<Reply> => [
+  { calls: [["look", args, result]] },
+  { say }
+]
+
+describe("Why", () => {
+  it("walks a value through a result and a call's argument to the piece that caused it", () => {
+    const pieces = [Piece.fact("notes", "The latest full year is 2013.")]
+    const events = play(looked("It was 43.4 mm.", '{"rain":43.4}', '{"year":2013}'), { pieces })
+    assert.deepStrictEqual(draw(Why.value(events, "43.4")), [
+      "43.4 in reply of pass 2",
+      "  result:7 on pass 2: 43.4",
+      '    look {"year":2013}',
+      "      world",
+      "      2013 in arguments of pass 1",
+      "        notes on pass 1: 2013",
+      "          app"
+    ])
+  })
+
+  it("walks to the person's message", () => {
+    const events = play(looked("Order AB-1234 is late.", "AB-1234: late", '{"id":"AB-1234"}'), { input: "Where is AB-1234?" })
+    assert.deepStrictEqual(draw(Why.answer(events)), [
+      "AB-1234 in reply of pass 2",
+      "  message:0 on pass 2: AB-1234",
+      "    person",
+      "  reply:4 on pass 2: AB-1234",
+      "    AB-1234 in arguments of pass 1",
+      "      message:0 on pass 1: AB-1234",
+      "        person (above)",
+      "  result:6 on pass 2: AB-1234",
+      '    look {"id":"AB-1234"}',
+      "      world",
+      "      AB-1234 in arguments of pass 1 (above)"
+    ])
+  })
+
+  it("never takes for a carrier what was not on the wire", () => {
+    const spec = { pieces: [Piece.fact("one", "Nothing of use.")] }
+    const events = play(
+      [{ calls: [["look", '{"n":5150}', "5150 and 7777"]] }, { say: "So 5150.", calls: [["look", "{}", "7777"]] }, { say: "7777." }],
+      spec
+    )
+    // The argument 5150 was written before its result, and a piece that is declared and never selected rides nowhere.
+    const extra = Run.declarePiece(Piece.fact("unused", "5150"))
+    const [first, ...rest] = events
+    if (first === undefined) return assert.fail("no events")
+    const shifted = [first, extra, ...rest]
+    const chain = Why.call(shifted, 1)
+    assert.deepStrictEqual(draw(chain), ["5150 in arguments of pass 1", "  gap: nowhere"])
+    assert.deepStrictEqual(
+      Why.value(shifted, "7777").nodes.flatMap((node) => (node.kind === "carrier" ? [node.pieceId] : [])),
+      ["result:8", "result:12"]
+    )
+  })
+
+  it("names every carrier, in the order of the wire", () => {
+    const pieces = [Piece.fact("a", "x 4711"), Piece.fact("b", "y 4711")]
+    const events = play(looked("4711", "4711"), { pieces, input: "4711?", tools: [tool("look", "for 4711")] })
+    const carriers = Why.answer(events).nodes.flatMap((node) => (node.kind === "carrier" && node.pass === 2 ? [node.pieceId] : []))
+    assert.deepStrictEqual(carriers, ["a", "b", "message:0", "result:8", "tool:look"])
+  })
+
+  it("says how spellings differ, and prefers the likeness that needs no guess", () => {
+    const drawn = (result: string) => draw(Why.answer(play(looked("You saved $10,519.", result))))[1]
+    assert.strictEqual(drawn("10519.0"), "  result:6 on pass 2: 10519.0 ~ currency ~ thousands separators ~ trailing zeros")
+    assert.strictEqual(drawn('{"a":-10519}'), "  result:6 on pass 2: -10519 ~ currency ~ thousands separators ~ sign dropped")
+    assert.strictEqual(drawn('{"a":-10519,"b":10519}'), "  result:6 on pass 2: 10519 ~ currency ~ thousands separators")
+  })
+
+  it("goes through the model's own earlier words to where they came from", () => {
+    const events = play([{ say: "Found 8123.", calls: [["look", "{}", "fine"]] }, { say: "As said, 8123." }], {
+      pieces: [Piece.fact("f", "code 8123")]
+    })
+    assert.deepStrictEqual(draw(Why.answer(events)), [
+      "8123 in reply of pass 2",
+      "  f on pass 2: 8123",
+      "    app",
+      "  reply:5 on pass 2: 8123",
+      "    8123 in reply of pass 1",
+      "      f on pass 1: 8123",
+      "        app (above)"
+    ])
+  })
+
+  it("stops in a gap where nothing held the value", () => {
+    assert.deepStrictEqual(draw(Why.answer(play([{ say: "It costs $9,999." }]))), ["$9,999 in reply of pass 1", "  gap: nowhere"])
+  })
+
+  it("reads JSON leaf by leaf, so that an escape is no part of a value", () => {
+    const served = JSON.stringify({ log: "first line\n4477 found", path: "a\\b/9911" })
+    const spans = Why.answer(play(looked("Code 4477.", served))).nodes.flatMap((node) => (node.kind === "carrier" ? node.spans : []))
+    assert.deepStrictEqual(spans.map(({ text }) => text), ["4477"])
+    assert.deepStrictEqual(spans.map(({ end, start }) => served.slice(start, end)), ["4477"])
+  })
+
+  it("looks for words that are no single value as they stand", () => {
+    const events = play(looked("done", "ok", '{"city":"San Diego"}'), { input: "weather in san diego please" })
+    assert.deepStrictEqual(draw(Why.tool(events, "call-1-0")), [
+      'look {"city":"San Diego"}',
+      "  world",
+      "  San Diego in arguments of pass 1",
+      "    message:0 on pass 1: san diego ~ case",
+      "      person"
+    ])
+  })
+
+  it("answers for a refused call without a world behind it", () => {
+    const events = play([{ calls: [["nosuch", '{"id":"QX-77"}', ""]] }, { say: "No." }], { input: "find QX-77" }).map(
+      (event): Event.Event => (event._tag === "ToolSettled" ? { ...event, outcome: "refused" } : event)
+    )
+    const roots = Why.tool(events, "call-1-0").nodes.flatMap((node) => (node.kind === "root" ? [node.root] : []))
+    assert.deepStrictEqual(roots, ["person"])
+  })
+
+  it("says where a carried message goes on", () => {
+    const carried: Event.Event = {
+      _tag: "MessageCarried",
+      from: { runId: "before", seq: 7 },
+      message: { role: "assistant", content: "Your code is 5566.", toolCalls: [] }
+    }
+    const started: Event.Event = { _tag: "RunStarted", runId: "r", agent: "a", manifest: { limits: {} }, input: "again?", followUpOf: "before" }
+    const state = Run.fold([started, carried, { _tag: "MessageReceived", content: "again?" }])
+    const { command, events } = Run.decide({ pieces: [], tools: [], parameters: {}, limits: {}, elapsedMs: 0 }, state)
+    assert.strictEqual(command._tag, "CallModel")
+    const replied: Event.Event = { _tag: "ModelReplied", iteration: 1, content: "It is 5566.", toolCalls: [] }
+    const chain = Why.value([started, carried, { _tag: "MessageReceived", content: "again?" }, ...events, replied], "5566")
+    assert.deepStrictEqual(draw(chain), ["5566 in reply of pass 1", "  carried:1 on pass 1: 5566", "    gap: elsewhere"])
+  })
+
+  it("has a gap for each question that the record cannot answer", () => {
+    const events = play(looked("It is 1234.", "1234"))
+    assert.deepStrictEqual(draw(Why.value(events, "4321")), ["gap: not-found"])
+    assert.deepStrictEqual(draw(Why.call(events, 9)), ["gap: not-found"])
+    assert.deepStrictEqual(draw(Why.tool(events, "nope")), ["gap: not-found"])
+    assert.deepStrictEqual(draw(Why.answer(events.slice(0, 5))), ["gap: no-answer"])
+    const drifted = events.map((event): Event.Event => (event._tag === "ModelCalled" ? { ...event, wireHash: "x" } : event))
+    assert.deepStrictEqual(Why.answer(drifted).gaps.map(({ kind }) => kind), ["drift"])
+  })
+
+  it("finds a value by any of its spellings", () => {
+    const events = play(looked("You saved $10,519 at 1:30 PM.", '{"sum":10519.0,"at":"13:30"}'))
+    for (const text of ["$10,519", "10519", "10,519.00", "1:30 PM", "13:30"]) {
+      const [node] = Why.value(events, text).nodes
+      assert.strictEqual(node?.kind, "value", text)
+    }
+  })
+
+  it("shows spans that are in the text that was sent, of pieces that were on that wire", () => {
+    const word = FastCheck.constantFrom("1234", "$1,234", "AB-77", "ab-77", "x", "13:30", "1:30 PM", "-1234", "\n", '"', "é", "\\", "0x1f2e")
+    const text = FastCheck.array(word, { maxLength: 8 }).map((words) => words.join(" "))
+    const args = FastCheck.oneof(text, FastCheck.record({ a: text, n: FastCheck.integer() }).map((value) => JSON.stringify(value)))
+    const reply = FastCheck.record({ say: text, calls: FastCheck.array(FastCheck.tuple(FastCheck.constant("look"), args, text), { maxLength: 3 }) })
+    FastCheck.assert(
+      FastCheck.property(FastCheck.array(reply, { maxLength: 5 }), text, text, (replies, input, fact) => {
+        const events = play(replies, { input, pieces: [Piece.fact("f", fact)] })
+        const state = Run.fold(events)
+        for (const { iteration } of state.marks) {
+          const wire = Wire.project(state, iteration)
+          const riding = new Set([...wire.system, ...wire.messages, ...wire.tools].map(({ id }) => id))
+          const chain = Why.call(events, iteration)
+          const ids = new Set(chain.nodes.map(({ id }) => id))
+          for (const { from, to } of chain.edges) assert.isTrue(ids.has(from) && ids.has(to))
+          for (const node of chain.nodes) {
+            if (node.kind === "value") {
+              const at = events[node.seq]
+              if (at?._tag !== "ModelReplied") assert.fail(`no reply at #${node.seq}`)
+            }
+            if (node.kind !== "carrier") continue
+            if (node.pass === iteration) assert.isTrue(riding.has(node.pieceId), node.pieceId)
+            assert.isNotEmpty(node.spans)
+            for (const { end, start, text } of node.spans) assert.strictEqual(node.text.slice(start, end), text)
+          }
+        }
+      })
+    )
+  })
+})
