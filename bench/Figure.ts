@@ -14,7 +14,8 @@ export interface Figure {
   readonly ratio: number
 }
 
-const round = (value: number): string => (value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2))
+const round = (value: number): string =>
+  value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2)
 
 /** A table for people. */
 export const table = (figures: ReadonlyArray<Figure>): string => {
@@ -27,7 +28,14 @@ export const table = (figures: ReadonlyArray<Figure>): string => {
   ])
   const all = [["bench", "n", "metric", "value", "ratio"], ...rows]
   const widths = [0, 1, 2, 3].map((column) => Math.max(...all.map((row) => row[column]?.length ?? 0)))
-  return all.map((row) => row.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join("  ").trimEnd()).join("\n")
+  return all
+    .map((row) =>
+      row
+        .map((cell, index) => cell.padEnd(widths[index] ?? 0))
+        .join("  ")
+        .trimEnd()
+    )
+    .join("\n")
 }
 
 /** The middle value of some measurements. */

@@ -9,7 +9,10 @@ const benches = new Map<string, () => Promise<ReadonlyArray<Figure>>>([
   ["passes", async () => (await import("./passes.ts")).run()]
 ])
 
-const { positionals, values } = parseArgs({ allowPositionals: true, options: { json: { type: "boolean", default: false } } })
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { json: { type: "boolean", default: false } }
+})
 const unknown = positionals.filter((name) => !benches.has(name))
 if (unknown.length > 0) {
   console.error(`No benchmark is named ${unknown.join(", ")}. There are: ${Array.from(benches.keys()).join(", ")}.`)

@@ -34,11 +34,22 @@ const model = (passes: number) =>
 
 /** The same loop by hand: a model, a tool, an array of messages, and a line a message appended to a log. */
 const byHand = (passes: number, log: (line: string) => void): void => {
-  const messages: Array<unknown> = [{ role: "user", content: "Read the rows." }]
+  const messages: Array<unknown> = []
   const say = (message: unknown) => {
     messages.push(message)
     log(`${JSON.stringify(message)}\n`)
   }
+  const parameters = {
+    type: "object",
+    required: ["n"],
+    properties: { n: { type: "number" } },
+    additionalProperties: false
+  }
+  log(
+    `${JSON.stringify({ type: "function", function: { name: "lookup", description: "Reads one row.", parameters } })}\n`
+  )
+  say({ role: "system", content: "Read the rows." })
+  say({ role: "user", content: "Read the rows." })
   for (let pass = 1; pass < passes; pass++) {
     const id = `call-${pass}-0`
     const args = JSON.stringify({ n: pass })

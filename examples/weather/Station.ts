@@ -25,7 +25,10 @@ const days = Effect.gen(function* () {
   })
 })
 
-class NoSuchYear extends Schema.TaggedError<NoSuchYear>()("NoSuchYear", { first: Schema.String, last: Schema.String }) {}
+class NoSuchYear extends Schema.TaggedError<NoSuchYear>()("NoSuchYear", {
+  first: Schema.String,
+  last: Schema.String
+}) {}
 
 const Coverage = Tool.make("coverage", {
   description: "Says how many days the table has, and the first and the last of them.",

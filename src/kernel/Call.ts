@@ -71,38 +71,36 @@ const recover = (call: Message.ToolCall, started: State.Started): Planned => {
  * The calls to settle next, in order: up to and including the first that may change something, so that it runs alone;
  * calls that only read run together.
  */
-export const plan = (
-  state: State.State,
-  tools: ReadonlyArray<Event.ToolDeclared>,
-  limits: Event.Limits
-): ReadonlyArray<Planned> => {
+export const plan = (state: State.State, tools: ReadonlyArray<Event.ToolDeclared>): ReadonlyArray<Planned> => {
   const planned: Array<Planned> = []
-  let spent = state.spent
   for (const call of State.unsettled(state)) {
     const started = state.startedCalls.find(({ toolCallId }) => toolCallId === call.toolCallId)
-    const next = started === undefined ? judge(state, tools, limits, spent, call) : recover(call, started)
+    const next = started === undefined ? judge(state, tools, call) : recover(call, started)
     if (next._tag === "Run" && next.replay !== "pure") {
       // It runs alone: after the reads before it are settled, or now.
       if (planned.some(({ _tag }) => _tag === "Run")) return planned
       return [...planned, next]
     }
     planned.push(next)
-    if (next._tag === "Run" && !next.started) spent = { ...spent, toolCalls: spent.toolCalls + 1 }
   }
   return planned
 }
 
-const judge = (
-  state: State.State,
-  tools: ReadonlyArray<Event.ToolDeclared>,
-  limits: Event.Limits,
-  spent: Budget.Spent,
-  call: Message.ToolCall
-): Planned => {
+/** Why one more call may not start, `more` calls of the reply having started after those that the state counts. */
+export const unaffordable = (state: State.State, limits: Event.Limits, more: number): Refusal.Refusal | undefined =>
+  Budget.toolCall(limits, { ...state.spent, toolCalls: state.spent.toolCalls + more })
+
+const judge = (state: State.State, tools: ReadonlyArray<Event.ToolDeclared>, call: Message.ToolCall): Planned => {
   if (call.duplicateOf !== undefined) return refuse(call, Refusal.duplicateCallId(call.duplicateOf))
   const tool = tools.find(({ name }) => name === call.toolName)
   if (tool === undefined) {
-    return refuse(call, Refusal.unknownTool(call.toolName, tools.map(({ name }) => name)))
+    return refuse(
+      call,
+      Refusal.unknownTool(
+        call.toolName,
+        tools.map(({ name }) => name)
+      )
+    )
   }
   const args = read(call.args)
   if (Either.isLeft(args)) {
@@ -110,8 +108,6 @@ const judge = (
       ? { _tag: "Settle", call, outcome: "truncated", refusal: Refusal.replyTruncated(call.toolName) }
       : refuse(call, Refusal.argumentsMalformed(call.toolName, args.left))
   }
-  const over = Budget.toolCall(limits, spent)
-  if (over !== undefined) return refuse(call, over)
   return { _tag: "Run", call, args: args.right, replay: tool.annotations.replay, started: false }
 }
 

@@ -1,15 +1,16 @@
 /**
- * A `Digest` is the SHA-256 of a text's UTF-8 bytes, in 64 lower-case hexadecimal digits.
+ * A `Digest` is the SHA-256 of a text's UTF-8 bytes, in the 43 characters of base64url without padding.
  *
  * @since 0.1.0
  */
 import { sha256 } from "@noble/hashes/sha2"
-import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils"
+import { utf8ToBytes } from "@noble/hashes/utils"
+import * as Encoding from "effect/Encoding"
 
 export type Digest = string
 
 /** The digest of one text. */
-export const of = (text: string): Digest => bytesToHex(sha256(utf8ToBytes(text)))
+export const of = (text: string): Digest => Encoding.encodeBase64Url(sha256(utf8ToBytes(text)))
 
 /** The digest of a list that grows: what came before, and what is new. `""` is the empty list. */
 export const roll = (before: Digest, next: Digest): Digest => of(`${before}\n${next}`)

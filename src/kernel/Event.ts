@@ -104,13 +104,17 @@ export const Parameters = Schema.Struct({
 })
 export type Parameters = typeof Parameters.Type
 
+/**
+ * The model is asked. All but the hash and the number of messages is written when it differs from the pass before; what
+ * no pass has written is unknown.
+ */
 export const ModelCalled = Schema.TaggedStruct("ModelCalled", {
   iteration,
   wireHash: Schema.NonEmptyString,
   provider: optional(Schema.String),
   model: optional(Schema.String),
-  parameters: Parameters,
-  systemChars: Schema.NonNegativeInt,
+  parameters: optional(Parameters),
+  systemChars: optional(Schema.NonNegativeInt),
   messagesCount: Schema.NonNegativeInt,
   toolsCount: optional(Schema.NonNegativeInt)
 })

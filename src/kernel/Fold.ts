@@ -21,7 +21,11 @@ type Said = Pick<Wire.MessagePiece, "id" | "origin" | "seq" | "cause" | "from" |
 
 /** Closed messages join the conversation; the transcript keeps only what is open. */
 const say = (state: State.State, said: ReadonlyArray<Said>): State.State => {
-  const pieces = said.map((one): Wire.MessagePiece => ({ ...one, slot: "messages", hash: Wire.messageHash(one.message) }))
+  const pieces = said.map((one): Wire.MessagePiece => ({
+    ...one,
+    slot: "messages",
+    hash: Wire.messageHash(one.message)
+  }))
   return {
     ...state,
     transcript: state.transcript.open === undefined ? Transcript.empty : state.transcript,
@@ -50,12 +54,17 @@ const wroteIt = (outcome: Message.Settlement): Event.Origin =>
 const carry = (state: State.State, event: Event.MessageCarried): State.State => {
   const { message } = event
   const next =
-    message.role === "tool" ? Transcript.settle(state.transcript, message) : Transcript.append(state.transcript, message)
-  if (Either.isLeft(next)) return violation(state, `A carried message must continue the conversation: ${next.left.what}`)
+    message.role === "tool"
+      ? Transcript.settle(state.transcript, message)
+      : Transcript.append(state.transcript, message)
+  if (Either.isLeft(next))
+    return violation(state, `A carried message must continue the conversation: ${next.left.what}`)
   const seq = state.seq - 1
   const { from } = event
   const cause: Wire.Cause = { by: "carried", seq }
-  return say({ ...state, transcript: next.right }, [{ id: `carried:${seq}`, origin: originOf(message), seq, cause, from, message }])
+  return say({ ...state, transcript: next.right }, [
+    { id: `carried:${seq}`, origin: originOf(message), seq, cause, from, message }
+  ])
 }
 
 const replace = <A>(
@@ -107,18 +116,22 @@ const select = (state: State.State, event: Event.PiecesSelected): State.State =>
 }
 
 const call = (state: State.State, event: Event.ModelCalled): State.State => {
-  const projectedHash = Wire.combine(
-    { system: state.selection.systemHash, messages: state.messagesHash, tools: state.selection.toolsHash },
-    event.parameters
-  )
+  const before = state.marks.at(-1)
+  const parameters = event.parameters ?? before?.parameters ?? {}
+  const provider = event.provider ?? before?.provider
+  const model = event.model ?? before?.model
+  const { messages, messagesHash, selection } = state
+  const rolled = { system: selection.systemHash, messages: messagesHash, tools: selection.toolsHash }
   const mark: Wire.Mark = {
     iteration: event.iteration,
     seq: state.seq - 1,
-    messages: state.messages.length,
-    selection: state.selection,
-    parameters: event.parameters,
+    messages: messages.length,
+    selection,
+    parameters,
+    ...(provider === undefined ? {} : { provider }),
+    ...(model === undefined ? {} : { model }),
     recordedHash: event.wireHash,
-    projectedHash
+    projectedHash: Wire.combine(rolled, parameters)
   }
   const { final: _, ...open } = state
   const next: State.State = {
@@ -172,7 +185,8 @@ const start = (state: State.State, event: Event.ToolCalled): State.State => {
   const open = state.transcript.open
   const waiting = open?.calls.slice(open.settled.length).some((one) => one.toolCallId === toolCallId) === true
   if (!waiting) return violation(state, "Only a call of the open reply can be started.")
-  if (state.startedCalls.some((one) => one.toolCallId === toolCallId)) return violation(state, "A call is started once.")
+  if (state.startedCalls.some((one) => one.toolCallId === toolCallId))
+    return violation(state, "A call is started once.")
   return {
     ...state,
     startedCalls: [...state.startedCalls, { toolCallId, seq: state.seq - 1, args, replay }],
@@ -184,7 +198,8 @@ const settle = (state: State.State, event: Event.ToolSettled): State.State => {
   const { error, outcome, served, toolCallId, toolName } = event
   const message: Message.Tool = { role: "tool", toolCallId, toolName, outcome, content: served }
   const settled = Transcript.settle(state.transcript, message)
-  if (Either.isLeft(settled)) return violation(state, `A call has exactly one settlement, in order: ${settled.left.what}`)
+  if (Either.isLeft(settled))
+    return violation(state, `A call has exactly one settlement, in order: ${settled.left.what}`)
   const started = state.startedCalls.find((one) => one.toolCallId === toolCallId)
   const asked = started?.seq ?? state.openReply?.seq ?? state.seq - 1
   const next: State.State = {

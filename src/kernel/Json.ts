@@ -74,7 +74,10 @@ const read = (value: object, sorted: boolean): Opened | Fault => {
 
 /** A proxy can fail when it is looked at. */
 const open = (value: object, sorted: boolean): Opened | Fault =>
-  Either.getOrElse(Either.try(() => read(value, sorted)), () => ({ reason: "it cannot be read" }))
+  Either.getOrElse(
+    Either.try(() => read(value, sorted)),
+    () => ({ reason: "it cannot be read" })
+  )
 
 const nameOf = (opened: Opened, index: number): string => opened.keys?.[index] ?? String(index)
 
@@ -95,13 +98,12 @@ export const canonical = (
   let text = ""
   let member = value
   const refuse = (fault: Fault) =>
-    Either.left(Problem.notJson(
-      [
-        ...stack.map((opened) => nameOf(opened, opened.next - 1)),
-        ...(fault.key === undefined ? [] : [fault.key])
-      ],
-      fault.reason
-    ))
+    Either.left(
+      Problem.notJson(
+        [...stack.map((opened) => nameOf(opened, opened.next - 1)), ...(fault.key === undefined ? [] : [fault.key])],
+        fault.reason
+      )
+    )
   for (;;) {
     if (typeof member === "object" && member !== null) {
       if (ancestors.has(member)) return refuse({ reason: "it contains itself" })
@@ -183,7 +185,8 @@ export const leaves = (value: unknown): ReadonlyArray<Leaf> => {
       if (opened.next < opened.members.length) {
         const name = nameOf(opened, opened.next)
         pointer = `${opened.pointer}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`
-        if (opened.keys !== undefined && scalarFault(name) === undefined) found.push({ part: "key", pointer, value: name })
+        if (opened.keys !== undefined && scalarFault(name) === undefined)
+          found.push({ part: "key", pointer, value: name })
         member = opened.members[opened.next++]
         break
       }

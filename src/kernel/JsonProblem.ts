@@ -83,7 +83,7 @@ export const path = (keys: ReadonlyArray<string>): string => {
   return steps.map((key) => `/${Printable.line(shorten(key)).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("")
 }
 
-const place = (where: string): string => where === "" ? "the top level" : where
+const place = (where: string): string => (where === "" ? "the top level" : where)
 
 export const tooLarge = (limit: number, got: number, keys?: ReadonlyArray<string>): InputTooLarge => ({
   _tag: "InputTooLarge",

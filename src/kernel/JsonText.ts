@@ -38,7 +38,7 @@ const literals = new Map<number, readonly [text: string, value: boolean | null]>
   [110, ["null", null]]
 ])
 const escapes = new Map<number, string>([
-  [34, "\""],
+  [34, '"'],
   [47, "/"],
   [92, "\\"],
   [98, "\b"],
@@ -171,7 +171,7 @@ export const parse = (text: string, limits: Limits = {}): Either.Either<unknown,
   }
 
   if (text.length > maxChars) return Either.left(Problem.tooLarge(maxChars, text.length))
-  for (let expected = "a value";;) {
+  for (let expected = "a value"; ;) {
     let value: unknown
     const code = peek()
     if (code === 123 || code === 91) {

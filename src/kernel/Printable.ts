@@ -23,7 +23,9 @@ export const line = (text: string): string => wellFormed(text).replace(unprintab
 
 /** Several lines: as `line`, but line feeds and tabs stay. */
 export const block = (text: string): string =>
-  wellFormed(text).replace(/\r\n/g, "\n").replace(unprintable, (c) => (c === "\n" || c === "\t" ? c : escape(c)))
+  wellFormed(text)
+    .replace(/\r\n/g, "\n")
+    .replace(unprintable, (c) => (c === "\n" || c === "\t" ? c : escape(c)))
 
 /** At most `max` code points; what was cut is counted in the text. */
 export const clip = (text: string, max: number): string => {

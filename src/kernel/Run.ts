@@ -129,16 +129,19 @@ const ask = (spec: Spec, before: State.State): Decision => {
   const wire: Wire.Wire = { ...Wire.project(state), parameters: spec.parameters }
   const { messagesHash, selection } = state
   const rolled = { system: selection.systemHash, messages: messagesHash, tools: selection.toolsHash }
+  const last = state.marks.at(-1)
+  const reselected = last?.selection !== selection
+  const { model, parameters, provider } = spec
   const called: Event.ModelCalled = {
     _tag: "ModelCalled",
     iteration: wire.iteration,
-    wireHash: Wire.combine(rolled, spec.parameters),
-    ...(spec.provider === undefined ? {} : { provider: spec.provider }),
-    ...(spec.model === undefined ? {} : { model: spec.model }),
-    parameters: spec.parameters,
-    systemChars: wire.system.reduce((sum, { text }) => sum + text.length, 0),
+    wireHash: Wire.combine(rolled, parameters),
+    ...(provider === undefined || provider === last?.provider ? {} : { provider }),
+    ...(model === undefined || model === last?.model ? {} : { model }),
+    ...(last !== undefined && Wire.sameParameters(parameters, last.parameters) ? {} : { parameters }),
+    ...(reselected ? { systemChars: wire.system.reduce((sum, { text }) => sum + text.length, 0) } : {}),
     messagesCount: wire.messages.length,
-    toolsCount: wire.tools.length
+    ...(reselected ? { toolsCount: wire.tools.length } : {})
   }
   return { events: [...selected, called], command: { _tag: "CallModel", wire } }
 }
@@ -154,7 +157,7 @@ export const decide = (spec: Spec, state: State.State): Decision => {
     return finish([], end(state, "failed", elapsedMs, Refusal.modelFailed(failure.problem)))
   }
   if (state.transcript.open !== undefined) {
-    const calls = Call.plan(state, spec.tools, spec.limits)
+    const calls = Call.plan(state, spec.tools)
     return { events: [], command: { _tag: "RunTools", iteration: state.iteration, calls } }
   }
   if (calling !== undefined) return { events: [], command: { _tag: "CallModel", wire: Wire.project(state, calling) } }

@@ -139,11 +139,14 @@ export const carriers = (sources: Sources, pass: number, value: string): Readonl
   const said = select(sources.messages)
     .filter(({ index }) => index < mark.messages)
     .sort((a, b) => a.index - b.index)
-  return gather([
-    ...riding.filter(({ piece }) => piece.slot === "system"),
-    ...said,
-    ...riding.filter(({ piece }) => piece.slot === "tools")
-  ], value)
+  return gather(
+    [
+      ...riding.filter(({ piece }) => piece.slot === "system"),
+      ...said,
+      ...riding.filter(({ piece }) => piece.slot === "tools")
+    ],
+    value
+  )
 }
 
 /** As `carriers`, for words that are no single value: the pieces whose text holds them, in any case. */

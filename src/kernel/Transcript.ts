@@ -64,7 +64,8 @@ export const append: {
     const missing = self.open.calls.length - self.open.settled.length
     return problem("OpenCalls", "WF-MSG-001", `${missing} calls have no result yet.`, "Settle them first.")
   }
-  if (message.role === "user") return Either.right({ units: [...self.units, { kind: "said", content: message.content }] })
+  if (message.role === "user")
+    return Either.right({ units: [...self.units, { kind: "said", content: message.content }] })
   const { content, toolCalls } = message
   if (toolCalls.length === 0) return Either.right({ units: [...self.units, { kind: "replied", content, settled: [] }] })
   return Either.right({ units: self.units, open: { content, calls: toolCalls, settled: [] } })

@@ -39,7 +39,8 @@ export const add: {
 
 /** All tokens that were reported, or `undefined` if none were. Reasoning is part of the output already. */
 export const total = (usage: Usage): number | undefined => {
-  const known = [usage.inputTokens, usage.cacheReadTokens, usage.cacheWriteTokens, usage.outputTokens]
-    .filter((part) => part !== undefined)
+  const known = [usage.inputTokens, usage.cacheReadTokens, usage.cacheWriteTokens, usage.outputTokens].filter(
+    (part) => part !== undefined
+  )
   return known.length === 0 ? undefined : known.reduce((sum, part) => sum + part, 0)
 }

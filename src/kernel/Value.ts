@@ -46,7 +46,7 @@ export const tokens = (text: string, options: { readonly limit?: number } = {}):
   for (let at = 0; at < text.length && found.length < limit;) {
     const start = at
     let named = false
-    for (;; at++) {
+    for (; ; at++) {
       const code = text.charCodeAt(at)
       if (!isPart(code) || (code === 44 && !Spelling.isThousands(text, at, start))) break
       named ||= Spelling.isDigit(code) || Spelling.isLetter(code)
@@ -82,7 +82,7 @@ export const defaultShapes: ReadonlyArray<RegExp> = [
 
 const longestShape = 256
 
-const matcher = (patterns: ReadonlyArray<RegExp>): (token: Token) => boolean => {
+const matcher = (patterns: ReadonlyArray<RegExp>): ((token: Token) => boolean) => {
   const whole = patterns.map(({ flags, source }) => new RegExp(`^(?:${source})$`, flags.replace(/[gy]/g, "")))
   return ({ text, value }) =>
     text.length <= longestShape && whole.some((pattern) => pattern.test(text) || pattern.test(value))

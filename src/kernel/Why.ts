@@ -54,7 +54,10 @@ const argumentValues = (args: string): ReadonlyArray<Located> => {
     const leaf = String(value)
     const at = Math.max(args.indexOf(leaf, from), 0)
     from = at
-    const place = (token: { readonly text: string; readonly start: number; readonly end: number }, phrase: boolean) => ({
+    const place = (
+      token: { readonly text: string; readonly start: number; readonly end: number },
+      phrase: boolean
+    ) => ({
       text: token.text,
       start: at + token.start,
       end: at + token.end,
@@ -66,7 +69,9 @@ const argumentValues = (args: string): ReadonlyArray<Located> => {
       only !== undefined && tokens.length === 1
         ? [place(only, false)]
         : [
-            ...(/\d/.test(leaf) || leaf.length > 200 || leaf.trim() === "" ? [] : [place({ text: leaf, start: 0, end: leaf.length }, true)]),
+            ...(/\d/.test(leaf) || leaf.length > 200 || leaf.trim() === ""
+              ? []
+              : [place({ text: leaf, start: 0, end: leaf.length }, true)]),
             ...Value.extract(leaf, { minDigits: 1 }).map((token) => place(token, false))
           ]
     return found.filter(({ text }) => !seen.has(text) && seen.add(text))
@@ -99,7 +104,12 @@ const visitValue = (
   }
   const found = phrase ? Sources.holders(walk.sources, pass, text) : Sources.carriers(walk.sources, pass, text)
   if (found.length === 0) {
-    gap(walk, "nowhere", id, `Nothing on the wire of pass ${pass} held ${Printable.quote(text)}: the model wrote it itself.`)
+    gap(
+      walk,
+      "nowhere",
+      id,
+      `Nothing on the wire of pass ${pass} held ${Printable.quote(text)}: the model wrote it itself.`
+    )
   }
   for (const one of found) visitCarrier(walk, id, pass, one)
   return id
@@ -112,9 +122,33 @@ const visitCarrier = (walk: Walk, from: string, pass: number, { piece, text, tok
   const id = `${from}<${piece.id}`
   const spans = tokens.map(({ by, token }) => ({ start: token.start, end: token.end, text: token.text, by }))
   const { origin, seq, slot } = piece
-  walk.nodes.set(id, { kind: "carrier", id, pass, pieceId: piece.id, slot, origin, role: roleOf(piece), seq, text, spans })
-  edge(walk, from, id, "carried", spans.reduce<ReadonlyArray<string>>((least, { by }) => (by.length < least.length ? by : least), spans[0]?.by ?? []))
-  if (piece.slot !== "messages") return visitRoot(walk, id, "app", seq, `the application's ${piece.slot === "system" ? "piece" : "definition"} ${Printable.quote(piece.id)}`)
+  walk.nodes.set(id, {
+    kind: "carrier",
+    id,
+    pass,
+    pieceId: piece.id,
+    slot,
+    origin,
+    role: roleOf(piece),
+    seq,
+    text,
+    spans
+  })
+  edge(
+    walk,
+    from,
+    id,
+    "carried",
+    spans.reduce<ReadonlyArray<string>>((least, { by }) => (by.length < least.length ? by : least), spans[0]?.by ?? [])
+  )
+  if (piece.slot !== "messages")
+    return visitRoot(
+      walk,
+      id,
+      "app",
+      seq,
+      `the application's ${piece.slot === "system" ? "piece" : "definition"} ${Printable.quote(piece.id)}`
+    )
   const { message } = piece
   if (message.role === "user") return visitRoot(walk, id, "person", seq, "the person's message")
   if (piece.from !== undefined) {
@@ -172,7 +206,12 @@ const visitSettled = (walk: Walk, settled: Event.ToolSettled, settledSeq: number
     visitRoot(walk, id, "world", settledSeq, `what ${Printable.quote(toolName)} found or did`)
   }
   for (const value of argumentValues(args)) {
-    const place = { seq: replySeq, pass: iteration, place: "arguments" as const, prefix: `:${Printable.line(toolCallId)}` }
+    const place = {
+      seq: replySeq,
+      pass: iteration,
+      place: "arguments" as const,
+      prefix: `:${Printable.line(toolCallId)}`
+    }
     edge(walk, id, visitValue(walk, place, value), "argued")
   }
   return id
@@ -189,7 +228,12 @@ const chain = (walk: Walk, question: Question): Chain => {
   const { state } = walk.sources
   const drifted = state.marks.find(({ projectedHash, recordedHash }) => projectedHash !== recordedHash)
   if (drifted !== undefined) {
-    gap(walk, "drift", undefined, `The wire of pass ${drifted.iteration} is not the one that the record names (#${drifted.seq}).`)
+    gap(
+      walk,
+      "drift",
+      undefined,
+      `The wire of pass ${drifted.iteration} is not the one that the record names (#${drifted.seq}).`
+    )
   }
   if (state.started?.manifest.untold?.includes("tool-schemas") === true) {
     gap(walk, "untold", undefined, "The imported trace does not hold the tool definitions that the model was sent.")
@@ -207,7 +251,9 @@ interface Said {
 const replies = (walk: Walk): ReadonlyArray<Said> =>
   walk.sources.events
     .flatMap((event, seq): ReadonlyArray<Said> =>
-      event._tag === "ModelReplied" && event.content !== "" ? [{ seq, pass: event.iteration, content: event.content }] : []
+      event._tag === "ModelReplied" && event.content !== ""
+        ? [{ seq, pass: event.iteration, content: event.content }]
+        : []
     )
     .reverse()
 
@@ -263,7 +309,12 @@ export const call = (events: Iterable<Event.Event>, pass: number): Chain => {
   const seq = walk.sources.events.findIndex((event) => event._tag === "ModelReplied" && event.iteration === pass)
   const reply = walk.sources.events[seq]
   if (reply?._tag !== "ModelReplied") {
-    gap(walk, "not-found", undefined, `The run has no reply in pass ${pass}; it has ${walk.sources.state.iteration} passes.`)
+    gap(
+      walk,
+      "not-found",
+      undefined,
+      `The run has no reply in pass ${pass}; it has ${walk.sources.state.iteration} passes.`
+    )
     return chain(walk, { kind: "call", pass })
   }
   visitReply(walk, { seq, pass, content: reply.content })
@@ -278,7 +329,9 @@ export const call = (events: Iterable<Event.Event>, pass: number): Chain => {
 /** Why a tool was called as it was: the origins of the call's arguments. The newest call with the id, if several have it. */
 export const tool = (events: Iterable<Event.Event>, toolCallId: string): Chain => {
   const walk = start(events)
-  const seq = walk.sources.events.findLastIndex((event) => event._tag === "ToolSettled" && event.toolCallId === toolCallId)
+  const seq = walk.sources.events.findLastIndex(
+    (event) => event._tag === "ToolSettled" && event.toolCallId === toolCallId
+  )
   const settled = walk.sources.events[seq]
   if (settled?._tag === "ToolSettled") {
     const called = walk.sources.events.findLastIndex(

@@ -72,6 +72,9 @@ export interface Mark {
   readonly messages: number
   readonly selection: Selection
   readonly parameters: Event.Parameters
+  /** Who was asked, if the record says so. */
+  readonly provider?: string
+  readonly model?: string
   /** The hash that the record holds, and the one that the fold computed. They differ only if the record drifted. */
   readonly recordedHash: string
   readonly projectedHash: string
@@ -103,7 +106,9 @@ export const messageHash = (message: Message.Message): string => {
         ])
       )
     case "tool":
-      return Digest.of(JSON.stringify([message.role, message.toolCallId, message.toolName, message.outcome, message.content]))
+      return Digest.of(
+        JSON.stringify([message.role, message.toolCallId, message.toolName, message.outcome, message.content])
+      )
   }
 }
 
@@ -119,12 +124,14 @@ const parametersText = (parameters: Event.Parameters): string =>
     parameters.stopSequences ?? null
   ])
 
+export const sameParameters = (left: Event.Parameters, right: Event.Parameters): boolean =>
+  left === right || parametersText(left) === parametersText(right)
+
 /** The hash of a wire from the rolled digests of its three slots. */
 export const combine = (
   rolled: { readonly system: string; readonly messages: string; readonly tools: string },
   parameters: Event.Parameters
-): string =>
-  Digest.of(`${rolled.system}\n${rolled.messages}\n${rolled.tools}\n${parametersText(parameters)}`)
+): string => Digest.of(`${rolled.system}\n${rolled.messages}\n${rolled.tools}\n${parametersText(parameters)}`)
 
 /** The hash of all that the model is sent, computed from its content alone. */
 export const hash = (wire: Wire): string =>
@@ -145,7 +152,13 @@ export const project = (source: Source, pass?: number): Wire => {
   const mark = pass === undefined ? undefined : source.marks.find(({ iteration }) => iteration === pass)
   if (mark === undefined) {
     const { messages, selection } = source
-    return { iteration: source.iteration + 1, system: selection.system, messages, tools: selection.tools, parameters: {} }
+    return {
+      iteration: source.iteration + 1,
+      system: selection.system,
+      messages,
+      tools: selection.tools,
+      parameters: {}
+    }
   }
   return {
     iteration: mark.iteration,
@@ -189,6 +202,6 @@ export const diff = (left: Wire, right: Wire): Drift | undefined => {
       }
     }
   }
-  if (parametersText(left.parameters) !== parametersText(right.parameters)) return { slot: "parameters", index: 0 }
+  if (!sameParameters(left.parameters, right.parameters)) return { slot: "parameters", index: 0 }
   return undefined
 }

@@ -170,9 +170,8 @@ export interface RunOptions {
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
 
 /** Fifty bits, in letters that cannot be mistaken for each other. */
-const newRunId = Effect.map(
-  Effect.replicateEffect(Random.nextIntBetween(0, alphabet.length), 10),
-  (digits) => digits.map((digit) => alphabet.charAt(digit)).join("")
+const newRunId = Effect.map(Effect.replicateEffect(Random.nextIntBetween(0, alphabet.length), 10), (digits) =>
+  digits.map((digit) => alphabet.charAt(digit)).join("")
 )
 
 const validate = (agent: Agent<never> | Agent<unknown>, input: string): Effect.Effect<void, InvalidAgent> => {
@@ -279,10 +278,8 @@ const carryOn = <R>(agent: Agent<R>, runId: string, emit: Emit) =>
  * Goes on with a run that has no terminal event, after the last thing its record holds. A run that has ended gives its
  * outcome again and does nothing.
  */
-export const resume = <R>(
-  agent: Agent<R>,
-  runId: string
-): Effect.Effect<Outcome.Outcome, AgentError, Services | R> => carryOn(agent, runId, silent)
+export const resume = <R>(agent: Agent<R>, runId: string): Effect.Effect<Outcome.Outcome, AgentError, Services | R> =>
+  carryOn(agent, runId, silent)
 
 /** As `resume`, seen while it goes on. */
 export const resumeStream = <R>(
@@ -321,13 +318,11 @@ export const followUp = <R>(
       input,
       followUpOf: runId
     }
-    const carried = state.messages.map(
-      (piece): Event.MessageCarried => ({
-        _tag: "MessageCarried",
-        from: piece.from ?? { runId, seq: piece.seq },
-        message: piece.message
-      })
-    )
+    const carried = state.messages.map((piece): Event.MessageCarried => ({
+      _tag: "MessageCarried",
+      from: piece.from ?? { runId, seq: piece.seq },
+      message: piece.message
+    }))
     const received: Event.MessageReceived = { _tag: "MessageReceived", content: input }
     return yield* drive(agent, ownId, startedAt, silent, Run.initial, [started, ...carried, received])
   })

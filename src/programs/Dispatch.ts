@@ -12,6 +12,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
@@ -73,7 +74,12 @@ export const handlers = <R>(tools: ReadonlyArray<Prepared>): Effect.Effect<Handl
       if (Option.isNone(handler)) continue
       const run = handler.value.handler
       const given = Context.merge(context, handler.value.context)
-      found.set(declared.name, (args) => Effect.provide(Effect.suspend(() => run(args)), given))
+      found.set(declared.name, (args) =>
+        Effect.provide(
+          Effect.suspend(() => run(args)),
+          given
+        )
+      )
     }
     return found
   })
@@ -118,7 +124,10 @@ export const check = (options: Options, planned: Call.Planned): Effect.Effect<Re
 }
 
 /** The intent, for the record, before the effect. */
-export const called = (options: Options, { args, call, replay }: Call.Planned & { readonly _tag: "Run" }): Event.ToolCalled => ({
+export const called = (
+  options: Options,
+  { args, call, replay }: Call.Planned & { readonly _tag: "Run" }
+): Event.ToolCalled => ({
   _tag: "ToolCalled",
   iteration: options.iteration,
   toolCallId: call.toolCallId,
@@ -148,12 +157,7 @@ export const execute = (
     return Effect.succeed(settle(options, call, "ran-error", Refusal.toolDied(call.toolName)))
   }
   const key = `${options.runId}/${options.iteration}/${call.toolCallId}`
-  const run = handler(decoded).pipe(
-    Effect.provideService(Replay.Key, key),
-    Effect.exit,
-    Effect.disconnect,
-    Effect.timeoutOption(tool.timeout)
-  )
+  const run = handler(decoded).pipe(Effect.provideService(Replay.Key, key), Effect.exit, within(tool.timeout))
   return Effect.gen(function* () {
     const startedAt = yield* Clock.currentTimeMillis
     const exit = yield* run
@@ -169,6 +173,26 @@ export const execute = (
   }).pipe(Effect.withSpan("Tool.call", { attributes: { tool: tool.declared.name }, captureStackTrace: false }))
 }
 
+/**
+ * The result of an effect, or nothing if it takes longer than `limit`. An effect that does not let itself be interrupted
+ * is left behind. One that is done at once, as most are, costs no timer.
+ */
+const within =
+  (limit: Duration.Duration) =>
+  <A>(effect: Effect.Effect<A>): Effect.Effect<Option.Option<A>> =>
+    Effect.uninterruptibleMask((restore) =>
+      Effect.flatMap(Effect.forkDaemon(restore(effect)), (fiber) => {
+        const abandon = Fiber.interruptFork(fiber)
+        const wait = Effect.flatMap(Effect.zipRight(Effect.yieldNow(), Fiber.poll(fiber)), (done) =>
+          Option.isSome(done) ? Effect.asSome(done.value) : Effect.timeoutOption(Fiber.join(fiber), limit)
+        )
+        return restore(wait).pipe(
+          Effect.onInterrupt(() => abandon),
+          Effect.tap((result) => (Option.isNone(result) ? abandon : Effect.void))
+        )
+      })
+    )
+
 const timedOut = (options: Options, call: Message.ToolCall, replay: Event.ReplayClass, afterMs: number) =>
   replay === "pure" || replay === "idempotent"
     ? settle(options, call, "ran-error", Refusal.toolTimedOut(call.toolName, afterMs))
@@ -176,7 +200,11 @@ const timedOut = (options: Options, call: Message.ToolCall, replay: Event.Replay
         options,
         call,
         "unknown",
-        Refusal.toolOutcomeUnknown(call.toolName, call.toolCallId, `gave no result within ${afterMs} ms and was stopped`)
+        Refusal.toolOutcomeUnknown(
+          call.toolName,
+          call.toolCallId,
+          `gave no result within ${afterMs} ms and was stopped`
+        )
       )
 
 const failed = (options: Options, tool: Prepared, call: Message.ToolCall, cause: Cause.Cause<unknown>) =>

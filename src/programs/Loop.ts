@@ -11,7 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import type * as Event from "../kernel/Event.ts"
-import type * as Call from "../kernel/Call.ts"
+import * as Call from "../kernel/Call.ts"
 import * as Message from "../kernel/Message.ts"
 import * as Problem from "../kernel/Problem.ts"
 import * as Refusal from "../kernel/Refusal.ts"
@@ -72,7 +72,9 @@ export const drive = (
         })
       ).pipe(
         Effect.zipRight(
-          Effect.forEach(events, (event, index) => emit({ _tag: "Recorded", seq: from + index, event }), { discard: true })
+          Effect.forEach(events, (event, index) => emit({ _tag: "Recorded", seq: from + index, event }), {
+            discard: true
+          })
         )
       )
     })
@@ -115,7 +117,20 @@ export const drive = (
     const runTools = (iteration: number, calls: ReadonlyArray<Call.Planned>) =>
       Effect.gen(function* () {
         const dispatch: Dispatch.Options = { ...options, iteration }
-        const checked = yield* Effect.forEach(calls, (call) => Dispatch.check(dispatch, call))
+        const judged = yield* Effect.forEach(calls, (call) => Dispatch.check(dispatch, call))
+        let more = 0
+        const checked = judged.map((one): Dispatch.Ready => {
+          if (one._tag === "Settled" || one.planned.started) return one
+          const refusal = Call.unaffordable(state, limits, more)
+          if (refusal === undefined) more += 1
+          const { call } = one.planned
+          return refusal === undefined
+            ? one
+            : {
+                _tag: "Settled",
+                event: Call.settlement(iteration, { _tag: "Settle", call, outcome: "refused", refusal })
+              }
+        })
         const ready = checked.flatMap((one) => (one._tag === "Ready" ? [one] : []))
         if (ready.length > 0) {
           happen(ready.flatMap(({ planned }) => (planned.started ? [] : [Dispatch.called(dispatch, planned)])))
@@ -161,7 +176,9 @@ export const drive = (
       }
     })
 
-    return yield* Effect.onInterrupt(onward, () => Effect.ignoreLogged(Effect.zipRight(stop(Refusal.interrupted), commit)))
+    return yield* Effect.onInterrupt(onward, () =>
+      Effect.ignoreLogged(Effect.zipRight(stop(Refusal.interrupted), commit))
+    )
   })
 
 const replied = (iteration: number, reply: LLM.Reply, durationMs: number): Event.ModelReplied => ({

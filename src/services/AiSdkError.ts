@@ -17,7 +17,8 @@ export type Phase = "request" | "stream"
 const property = (value: unknown, key: string): unknown =>
   Either.getOrUndefined(Either.try((): unknown => (Predicate.hasProperty(value, key) ? value[key] : undefined)))
 
-const number = (value: unknown): number => (Predicate.isString(value) || Predicate.isNumber(value) ? Number(value) : NaN)
+const number = (value: unknown): number =>
+  Predicate.isString(value) || Predicate.isNumber(value) ? Number(value) : NaN
 
 const word = (value: unknown): string => (Predicate.isString(value) || Predicate.isNumber(value) ? `${value}` : "")
 
@@ -123,7 +124,7 @@ const classify = (error: unknown, phase: Phase): Reason => {
   if (Object.hasOwn(byName, cause)) return byName[cause] ?? "Protocol"
   if (network.some((code) => /TIMEOUT|TIMEDOUT/.test(code))) return phase === "stream" ? "StreamBroken" : "Timeout"
   if (error instanceof Error) return phase === "stream" ? "StreamBroken" : "Unavailable"
-  return told.status > 0 ? byStatus(told.status) : byWords(told.words) ?? "Unavailable"
+  return told.status > 0 ? byStatus(told.status) : (byWords(told.words) ?? "Unavailable")
 }
 
 const retry = (reason: Reason, error: unknown, words: string): Problem.Retry | undefined => {
@@ -138,7 +139,12 @@ const retry = (reason: Reason, error: unknown, words: string): Problem.Retry | u
 /** What a foreign error comes to. `secrets` are the values that must appear nowhere. */
 export const toLLMError = (
   error: unknown,
-  at: { readonly provider: string; readonly modelId: string; readonly phase: Phase; readonly secrets: ReadonlyArray<string> }
+  at: {
+    readonly provider: string
+    readonly modelId: string
+    readonly phase: Phase
+    readonly secrets: ReadonlyArray<string>
+  }
 ): LLMError => {
   const reason = classify(error, at.phase)
   const status = number(property(error, "statusCode"))
@@ -146,7 +152,9 @@ export const toLLMError = (
   const again = retry(reason, error, `${words} ${message.toLowerCase()}`)
   // An answer to bad credentials is where providers repeat them, in part and in ways that no mask knows.
   const says = message === "" || reason === "Auth" ? "" : quote(message, at.secrets)
-  const found = [isStatus(status) ? `HTTP status ${status}` : "", codes(error)[0] ?? "", says].filter((part) => part !== "")
+  const found = [isStatus(status) ? `HTTP status ${status}` : "", codes(error)[0] ?? "", says].filter(
+    (part) => part !== ""
+  )
   const details: Details = {
     what: what[reason],
     where: Printable.clip(Printable.line(`${at.provider} ${at.modelId}`), 120),

@@ -149,7 +149,10 @@ const pump = <A>(source: ReadableStream<A>, refail: (error: unknown) => LLMError
 
   // Not waited for: the source may never answer.
   const cancel = Effect.sync(() => {
-    reader.cancel().then(() => undefined, () => undefined)
+    reader.cancel().then(
+      () => undefined,
+      () => undefined
+    )
   })
   return { take, cancel }
 }
@@ -160,7 +163,7 @@ const call = (
   options: ReturnType<ReturnType<typeof AiSdkPrompt.make>>,
   secrets: ReadonlyArray<string>
 ): Effect.Effect<Stream.Stream<LLM.Part, LLMError>, LLMError, Scope.Scope> =>
-  Effect.gen(function*() {
+  Effect.gen(function* () {
     const { modelId, provider } = model
     const refail = (phase: AiSdkError.Phase) => (error: unknown) =>
       AiSdkError.toLLMError(error, { provider, modelId, phase, secrets })

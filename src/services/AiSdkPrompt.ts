@@ -18,7 +18,7 @@ import type * as Wire from "../kernel/Wire.ts"
 export interface Options {
   /**
    * Hand the arguments of past calls on as the model wrote them, for a provider package that takes JSON text for what it
-   * is. Without it they are parsed where they are an object, as most packages expect.
+   * is. Without it they are parsed, as most packages expect, and what is no object is wrapped in one.
    */
   readonly verbatimArguments?: boolean
 }
@@ -26,19 +26,24 @@ export interface Options {
 /** A value that a `JSON.stringify` of the provider package can take: deeper ones overflow its stack. */
 const maxDepth = 500
 
-const depth = (text: string): number => {
+const depth = (json: string): number => {
   let deepest = 0
   let open = 0
-  for (const bracket of text.replace(/"(?:[^"\\]|\\.)*"/g, "").matchAll(/[[\]{}]/g)) {
-    open += bracket[0] === "[" || bracket[0] === "{" ? 1 : -1
-    if (open > deepest) deepest = open
+  let quoted = false
+  for (let at = 0; at < json.length; at++) {
+    const c = json.charAt(at)
+    if (quoted && c === "\\") at++
+    else if (c === '"') quoted = !quoted
+    else if (!quoted && (c === "[" || c === "{")) deepest = Math.max(deepest, ++open)
+    else if (!quoted && (c === "]" || c === "}")) open--
   }
   return deepest
 }
 
+/** What is no object goes inside one: of two large providers one rejects a text here, and the other drops it. */
 const parsed = (text: string): unknown => {
   const value = Either.getOrUndefined(Either.try((): unknown => JSON.parse(text)))
-  return Predicate.isRecord(value) && depth(text) <= maxDepth ? value : text
+  return Predicate.isRecord(value) && depth(text) <= maxDepth ? value : { unparsed_arguments: text }
 }
 
 const input = (args: string, { verbatimArguments = false }: Options): unknown => {

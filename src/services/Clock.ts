@@ -25,7 +25,8 @@ interface Sleeper {
   readonly wake: () => void
 }
 
-const toMillis = (instant: Instant): number => (DateTime.isDateTime(instant) ? DateTime.toEpochMillis(instant) : instant)
+const toMillis = (instant: Instant): number =>
+  DateTime.isDateTime(instant) ? DateTime.toEpochMillis(instant) : instant
 
 /** A clock that shows `start`, and `step` milliseconds more after each reading; without a step it shows nothing else. */
 const make = (start: number, step?: number): EffectClock.Clock => {

@@ -84,7 +84,7 @@ const validate = ParseResult.validateEither(Event.Event)
 const misfit = (value: unknown): Unfaithful =>
   Either.match(validate(value), {
     onLeft: (error) => {
-      const path = ParseResult.ArrayFormatter.formatErrorSync(error)[0]?.path ?? []
+      const path = ParseResult.ArrayFormatter.formatIssueSync(error)[0]?.path ?? []
       return path.reduceRight<Unfaithful>(
         (inner, key) => under(typeof key === "number" ? key : String(key), inner),
         here("something else", "what the schema of the event says")

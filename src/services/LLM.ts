@@ -147,7 +147,10 @@ export const finish = ({ content, finish, late, reasoning, toolCalls }: Draft): 
 type OnChunk<E, R> = (parts: Chunk.Chunk<Part>) => Effect.Effect<unknown, E, R>
 
 /** Pulled by hand: the runners of `Stream` cost three times as much before the first chunk. */
-const pulled = <E, R>(stream: Stream.Stream<Part, LLMError>, onChunk: OnChunk<E, R>): Effect.Effect<void, LLMError | E, R> =>
+const pulled = <E, R>(
+  stream: Stream.Stream<Part, LLMError>,
+  onChunk: OnChunk<E, R>
+): Effect.Effect<void, LLMError | E, R> =>
   Effect.scopedWith((scope) =>
     Effect.flatMap(Scope.extend(Stream.toPull(stream), scope), (pull) => {
       const loop: Effect.Effect<void, LLMError | E, R> = Effect.matchEffect(pull, {
@@ -158,7 +161,10 @@ const pulled = <E, R>(stream: Stream.Stream<Part, LLMError>, onChunk: OnChunk<E,
     })
   )
 
-const given = <E, R>({ delay, error, parts }: Instant.Given, onChunk: OnChunk<E, R>): Effect.Effect<unknown, LLMError | E, R> => {
+const given = <E, R>(
+  { delay, error, parts }: Instant.Given,
+  onChunk: OnChunk<E, R>
+): Effect.Effect<unknown, LLMError | E, R> => {
   const seen = parts.length === 0 ? Effect.void : onChunk(Chunk.unsafeFromArray(parts))
   const ended = error === undefined ? seen : Effect.zipRight(seen, Effect.fail(error))
   return delay === undefined ? ended : Effect.zipRight(Effect.sleep(delay), ended)

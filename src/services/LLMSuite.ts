@@ -35,7 +35,9 @@ export interface Case<E> {
 /** A request of one question, for those who write cases of their own. */
 export const wire: Wire.Wire = {
   iteration: 1,
-  system: [{ id: "s", origin: "app", seq: 1, cause: { by: "selected", seq: 1 }, hash: "s", slot: "system", text: "Be brief." }],
+  system: [
+    { id: "s", origin: "app", seq: 1, cause: { by: "selected", seq: 1 }, hash: "s", slot: "system", text: "Be brief." }
+  ],
   messages: [
     {
       id: "m",
@@ -86,12 +88,14 @@ const promises: ReadonlyArray<Promised> = [
   {
     name: "joins the deltas of a text",
     replies: [{ deltas: ["Zone ", "a", "."] }],
-    kept: Effect.flatMap(LLM.reply(wire), ({ content, toolCalls }) => same("the text", [content, toolCalls], ["Zone a.", []]))
+    kept: Effect.flatMap(LLM.reply(wire), ({ content, toolCalls }) =>
+      same("the text", [content, toolCalls], ["Zone a.", []])
+    )
   },
   {
     name: "ends in exactly one finish",
     replies: [LLM.together({ deltas: ["Zo", "ne"] }, LLM.call("read", {}, "c1"))],
-    kept: Effect.gen(function*() {
+    kept: Effect.gen(function* () {
       const { stream } = yield* LLM.LLM
       const tags = Chunk.toReadonlyArray(yield* Stream.runCollect(stream(wire))).map(({ _tag }) => _tag)
       yield* same("the order of parts", tags, ["Text", "Text", "ToolCall", "Finish"])
@@ -100,17 +104,27 @@ const promises: ReadonlyArray<Promised> = [
   {
     name: "gives every parallel call, in order, with its id and its arguments as written",
     replies: [
-      { toolCalls: [call("read", '{"n":1, "zone": "ä€😀"}', "c1"), call("read", '{"n":2}', "c2"), call("list", "{}", "c3")] }
+      {
+        toolCalls: [
+          call("read", '{"n":1, "zone": "ä€😀"}', "c1"),
+          call("read", '{"n":2}', "c2"),
+          call("list", "{}", "c3")
+        ]
+      }
     ],
     kept: Effect.flatMap(LLM.reply(wire), ({ stopReason, toolCalls }) =>
-      same("the calls", [stopReason, toolCalls], [
-        "tool-calls",
+      same(
+        "the calls",
+        [stopReason, toolCalls],
         [
-          { toolCallId: "c1", toolName: "read", args: '{"n":1, "zone": "ä€😀"}' },
-          { toolCallId: "c2", toolName: "read", args: '{"n":2}' },
-          { toolCallId: "c3", toolName: "list", args: "{}" }
+          "tool-calls",
+          [
+            { toolCallId: "c1", toolName: "read", args: '{"n":1, "zone": "ä€😀"}' },
+            { toolCallId: "c2", toolName: "read", args: '{"n":2}' },
+            { toolCallId: "c3", toolName: "list", args: "{}" }
+          ]
         ]
-      ])
+      )
     )
   },
   {
@@ -150,7 +164,7 @@ const promises: ReadonlyArray<Promised> = [
   {
     name: "fails when there is no reply and the reason is not an end",
     replies: [{ stopReason: "length" }, { stopReason: "content-filter" }],
-    kept: Effect.gen(function*() {
+    kept: Effect.gen(function* () {
       const length = yield* failing(LLM.reply(wire))
       const filtered = yield* failing(LLM.reply(wire))
       yield* same("the reasons", [length.reason, filtered.reason], ["Rejected", "Rejected"])
@@ -159,18 +173,22 @@ const promises: ReadonlyArray<Promised> = [
   {
     name: "asks nothing before it is run, and once for every run",
     replies: [LLM.say("one"), LLM.say("two")],
-    kept: Effect.gen(function*() {
+    kept: Effect.gen(function* () {
       const { stream } = yield* LLM.LLM
-      stream(wire)
-      const twice = stream(wire)
+      const [, twice] = [stream(wire), stream(wire)]
       const contents = [(yield* LLM.collect(twice)).content, (yield* LLM.collect(twice)).content]
       yield* same("the runs", contents, ["one", "two"])
     })
   },
   {
     name: "fails with a reason, and says whether to try again",
-    replies: [LLM.fail("Auth"), LLM.fail("Limited", { retry: { afterMs: 2_000 } }), LLM.fail("Unavailable"), LLM.fail("Rejected")],
-    kept: Effect.gen(function*() {
+    replies: [
+      LLM.fail("Auth"),
+      LLM.fail("Limited", { retry: { afterMs: 2_000 } }),
+      LLM.fail("Unavailable"),
+      LLM.fail("Rejected")
+    ],
+    kept: Effect.gen(function* () {
       const found: Array<unknown> = []
       for (let call = 0; call < 4; call++) {
         const { isRetryable, outcome, reason, retry } = yield* failing(LLM.reply(wire))
@@ -187,7 +205,7 @@ const promises: ReadonlyArray<Promised> = [
   {
     name: "gives what came before the stream broke, and no finish",
     replies: [LLM.fail("StreamBroken", { after: 2, deltas: ["Zo", "ne", " a."] })],
-    kept: Effect.gen(function*() {
+    kept: Effect.gen(function* () {
       const { stream } = yield* LLM.LLM
       const seen: Array<LLM.Part> = []
       const error = yield* failing(LLM.collect(stream(wire), (parts) => Effect.sync(() => seen.push(...parts))))
@@ -199,7 +217,7 @@ const promises: ReadonlyArray<Promised> = [
   {
     name: "can be interrupted while the model is silent",
     replies: [LLM.say("late", { delay: "1 hour" })],
-    kept: Effect.gen(function*() {
+    kept: Effect.gen(function* () {
       const { stream } = yield* LLM.LLM
       const fiber = yield* Effect.fork(LLM.collect(stream(wire)))
       yield* Effect.yieldNow()

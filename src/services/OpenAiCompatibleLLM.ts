@@ -67,42 +67,45 @@ const convertUsage = (usage: Reported | null | undefined): LanguageModelV3Usage 
 /** What a header's value may hold, without the spaces at its ends that are cut from it. */
 const sendable = /^[\x21-\x7e]*(?:[\t\x20]+[\x21-\x7e]+)*$/
 
-const plain = (value: string | Redacted.Redacted): string => (Redacted.isRedacted(value) ? Redacted.value(value) : value)
+const plain = (value: string | Redacted.Redacted): string =>
+  Redacted.isRedacted(value) ? Redacted.value(value) : value
 
 export const layer = ({ apiKey, headers = {}, model, provider, url }: Options): Layer.Layer<LLM.LLM, LLMError> =>
-  Layer.unwrapEffect(Effect.gen(function*() {
-    const found = fault(url)
-    if (found !== undefined) {
-      return yield* failure("Misconfigured", {
-        what: "The URL of the model server cannot be used.",
-        expected: "an http or https URL such as http://127.0.0.1:8080/v1, with secrets in apiKey or headers",
-        found
+  Layer.unwrapEffect(
+    Effect.gen(function* () {
+      const found = fault(url)
+      if (found !== undefined) {
+        return yield* failure("Misconfigured", {
+          what: "The URL of the model server cannot be used.",
+          expected: "an http or https URL such as http://127.0.0.1:8080/v1, with secrets in apiKey or headers",
+          found
+        })
+      }
+      const key = apiKey === undefined ? "" : Redacted.value(apiKey)
+      const plainHeaders = Object.entries(headers).map(([name, value]) => [name, plain(value)] as const)
+      const unsendable = [["apiKey", key] as const, ...plainHeaders].find(([, value]) => !sendable.test(value))
+      if (unsendable !== undefined) {
+        return yield* failure("Misconfigured", {
+          what: "A key or a header of the model server cannot be sent.",
+          where: Printable.clip(Printable.line(unsendable[0]), 64),
+          expected: "printable ASCII without line breaks",
+          found: Problem.kindOf(unsendable[1])
+        })
+      }
+      const { createOpenAICompatible } = yield* load
+      const made = createOpenAICompatible({
+        baseURL: url,
+        name: provider ?? "openai-compatible",
+        headers: Object.fromEntries(plainHeaders),
+        includeUsage: true,
+        convertUsage,
+        ...(key === "" ? {} : { apiKey: key })
       })
-    }
-    const key = apiKey === undefined ? "" : Redacted.value(apiKey)
-    const plainHeaders = Object.entries(headers).map(([name, value]) => [name, plain(value)] as const)
-    const unsendable = [["apiKey", key] as const, ...plainHeaders].find(([, value]) => !sendable.test(value))
-    if (unsendable !== undefined) {
-      return yield* failure("Misconfigured", {
-        what: "A key or a header of the model server cannot be sent.",
-        where: Printable.clip(Printable.line(unsendable[0]), 64),
-        expected: "printable ASCII without line breaks",
-        found: Problem.kindOf(unsendable[1])
-      })
-    }
-    const { createOpenAICompatible } = yield* load
-    const made = createOpenAICompatible({
-      baseURL: url,
-      name: provider ?? "openai-compatible",
-      headers: Object.fromEntries(plainHeaders),
-      includeUsage: true,
-      convertUsage,
-      ...(key === "" ? {} : { apiKey: key })
+      const secrets = [key, ...plainHeaders.map(([, value]) => value)].map((value) => Redacted.make(value))
+      // This package sends arguments that are JSON as they are, and quotes the others.
+      return AiSdkLLM.layer(made(model), { secrets, verbatimArguments: true })
     })
-    const secrets = [key, ...plainHeaders.map(([, value]) => value)].map((value) => Redacted.make(value))
-    // This package sends arguments that are JSON as they are, and quotes the others.
-    return AiSdkLLM.layer(made(model), { secrets, verbatimArguments: true })
-  }))
+  )
 
 /** The variables that a configuration error is about. */
 const variables = (error: ConfigError.ConfigError): ReadonlyArray<string> =>

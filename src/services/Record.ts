@@ -5,48 +5,20 @@
  */
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
+import * as Layer from "effect/Layer"
 import type * as Stream from "effect/Stream"
 import type * as Event from "../kernel/Event.ts"
-import * as Problem from "../kernel/Problem.ts"
+import type { RecordConflict, RecordError } from "./RecordError.ts"
+import * as RecordFile from "./RecordFile.ts"
+import * as RecordMemory from "./RecordMemory.ts"
 
-/** The record could not do what it was asked. After `WriteFailed` the run is read-only until it is opened again. */
-export class RecordError extends Schema.TaggedError<RecordError>()("RecordError", {
-  reason: Schema.Literal(
-    "InvalidRunId",
-    "RunNotFound",
-    "Corrupt",
-    "UnsupportedFormat",
-    "WriteFailed",
-    "Full",
-    "Unavailable",
-    "TooLarge",
-    "InvalidInput"
-  ),
-  ...Problem.fields,
-  /** The run and the entry that it is about, where there is one. */
-  runId: Schema.optionalWith(Schema.String, { exact: true }),
-  seq: Schema.optionalWith(Schema.NonNegativeInt, { exact: true })
-}) {
-  override get message(): string {
-    return Problem.render(this)
-  }
-  get isRetryable(): boolean {
-    return this.retry !== "never" && this.retry !== "after-human"
-  }
-}
-
-/** Someone else appended first. Nothing was written: read again, and decide again. */
-export class RecordConflict extends Schema.TaggedError<RecordConflict>()("RecordConflict", {
-  ...Problem.fields,
-  runId: Schema.String,
-  expectedSeq: Schema.NonNegativeInt,
-  actualSeq: Schema.NonNegativeInt
-}) {
-  override get message(): string {
-    return Problem.render(this)
-  }
-}
+export { RecordConflict, RecordError } from "./RecordError.ts"
+export type { Options as FileOptions } from "./RecordFile.ts"
+export { RecoveredTail } from "./RecordFile.ts"
+export type { Anchor, Verified } from "./RecordProof.ts"
+export { TailNotProvable, Tampered, verify } from "./RecordProof.ts"
+export type { Reading } from "./RecordReading.ts"
+export { fromText } from "./RecordReading.ts"
 
 export interface RunSummary {
   readonly runId: string
@@ -67,6 +39,10 @@ export class Record extends Context.Tag("wherefore/services/Record")<
     /**
      * Appends all events or none, the first at `expectedSeq` (0 starts a run). Returns the sequence number and the hash
      * of the last one once they are as durable as the layer promises.
+     *
+     * Interrupted before it has begun to write, it has written nothing. Once it has begun it ends, and the interrupt is
+     * heard after; whoever has to know wraps it in `Effect.uninterruptible`, or appends again at the same place: a
+     * conflict says that it was written.
      */
     readonly append: (
       runId: string,
@@ -87,3 +63,17 @@ export class Record extends Context.Tag("wherefore/services/Record")<
     }) => Effect.Effect<{ readonly runs: ReadonlyArray<RunSummary>; readonly cursor?: string }, RecordError>
   }
 >() {}
+
+/** Keeps the record in memory; it ends with the layer. */
+export const layerMemory: Layer.Layer<Record> = Layer.sync(Record, () => Record.of(RecordMemory.make()))
+
+/**
+ * Keeps each run as a file of JSON lines, `<directory>/<runId>.ndjson`. An append is acknowledged when it survives a loss
+ * of power, or, with `durability: "process-crash"`, the end of the process. Several processes can share the directory, on
+ * one machine: of those who append at one place, one wins.
+ *
+ * What a crash left of an append that was never acknowledged is removed by the next append to that run, logged as a
+ * warning, and told to `onRecovered`. A run that is damaged elsewhere can be read up to the damage, and not appended to.
+ */
+export const layerFile = (options: RecordFile.Options): Layer.Layer<Record, RecordError> =>
+  Layer.scoped(Record, RecordFile.make(options))

@@ -41,7 +41,7 @@ export interface Damage {
 }
 
 // As `Digest.of`, three times as fast.
-const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("base64url")
 
 export const start = (runId: string): Position => ({ runId, seq: 0, hash: sha256(`wherefore.record/1\n${runId}`) })
 

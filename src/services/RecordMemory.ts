@@ -5,7 +5,6 @@
  * @internal
  */
 import * as Chunk from "effect/Chunk"
-import * as Clock from "effect/Clock"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -27,29 +26,111 @@ interface Kept {
 }
 
 interface Run {
-  readonly started: Event.RunStarted
+  readonly agent: string
+  readonly input: string
   readonly kept: Array<Kept>
   readonly wakeup: Wakeup.Wakeup
   position: RecordChain.Position
-  status?: Event.Status
+  /** The first terminal event. */
+  ended?: { readonly seq: number; readonly status: Event.Status }
 }
 
 /** How many entries a chunk has at most. */
 const chunkSize = 1_024
 
-const entryOf = (runId: string, seq: number, { at, hash, text }: Kept): Event.Entry => {
-  const event: unknown = JSON.parse(text)
-  return EventText.is(event) ? { runId, seq, at, event, hash } : absurd()
+const unreadable = (runId: string, seq: number) =>
+  RecordChain.failure(runId, { kind: "event", seq, good: seq, expected: "an event", found: "something else" })
+
+/** The entries from `from` on, up to but not including `to`. */
+const slice = (run: Run, from: number, to: number): Either.Either<Chunk.Chunk<Event.Entry>, RecordError.RecordError> => {
+  const { runId } = run.position
+  const entries: Array<Event.Entry> = []
+  for (const { at, hash, text } of run.kept.slice(from, to)) {
+    const seq = from + entries.length
+    const event: unknown = JSON.parse(text)
+    if (!EventText.is(event)) return Either.left(unreadable(runId, seq))
+    entries.push({ runId, seq, at, event, hash })
+  }
+  return Either.right(Chunk.unsafeFromArray(entries))
 }
 
-export const make = (): Context.Tag.Service<Record.Record> => {
+const entries = (
+  run: Run,
+  { from, to }: RecordInput.Range,
+  live: boolean
+): Stream.Stream<Event.Entry, RecordError.RecordError> => {
+  type Next = Effect.Effect<Option.Option<readonly [Chunk.Chunk<Event.Entry>, number]>, RecordError.RecordError>
+  const next = (at: number): Next =>
+    Effect.suspend((): Next => {
+      const last = live && run.ended !== undefined ? run.ended.seq + 1 : Infinity
+      const end = Math.min(to, last, run.kept.length, at + chunkSize)
+      if (at < end) return Effect.map(slice(run, at, end), (chunk) => Option.some([chunk, end]))
+      if (!live || at >= last) return Effect.succeedNone
+      return Effect.zipRight(Wakeup.after(run.wakeup, run.wakeup.count), next(at))
+    })
+  return Stream.unfoldChunkEffect(from, next)
+}
+
+const summary = ({ agent, ended, input, kept, position }: Run): Record.RunSummary => ({
+  runId: position.runId,
+  agent,
+  input,
+  startedAt: kept[0]?.at ?? 0,
+  lastAt: kept.at(-1)?.at ?? 0,
+  entries: kept.length,
+  ...(ended !== undefined && ended.seq === kept.length - 1 ? { status: ended.status } : {})
+})
+
+const begin = ({ agent, input, runId }: Event.RunStarted): Run => ({
+  agent,
+  input,
+  kept: [],
+  wakeup: Wakeup.make(),
+  position: RecordChain.start(runId)
+})
+
+const add = (run: Run, at: number, { ended, texts }: RecordInput.Draft): void => {
+  const before = run.position
+  const hashes = RecordChain.links(before, at, texts)
+  for (const [index, text] of texts.entries()) run.kept.push({ at, text, hash: hashes[index] ?? "" })
+  if (ended !== undefined) run.ended ??= { seq: before.seq + ended.index, status: ended.status }
+  run.position = { runId: before.runId, seq: before.seq + texts.length, hash: hashes.at(-1) ?? before.hash }
+  Wakeup.notify(run.wakeup)
+}
+
+type Service = Context.Tag.Service<Record.Record>
+
+export const make = (): Service => {
   const runs = new Map<string, Run>()
 
-  const entries = (run: Run, { from, to }: RecordInput.Range, live: boolean) =>
-    Stream.unfoldChunkEffect(from, function next(at): Effect.Effect<Option.Option<readonly [Chunk.Chunk<Event.Entry>, number]>> {
-      return Effect.suspend(() => {
-      })
+  const read = (runId: string, range: Either.Either<RecordInput.Range, RecordError.RecordError>, live: boolean) =>
+    Stream.suspend(() => {
+      if (Either.isLeft(range)) return Stream.fail(range.left)
+      const run = runs.get(runId)
+      return run === undefined ? Stream.fail(RecordError.notFound(runId)) : entries(run, range.right, live)
     })
 
-  return {}
+  return {
+    append: (runId, expectedSeq, events) =>
+      Effect.flatMap(RecordInput.now, (at): ReturnType<Service["append"]> => {
+        const draft = RecordInput.append(runId, expectedSeq, events)
+        if (Either.isLeft(draft)) return draft.left
+        const { started } = draft.right
+        const run = runs.get(runId) ?? (started === undefined ? undefined : begin(started))
+        const actual = run?.position.seq ?? 0
+        if (run === undefined || actual !== expectedSeq) return RecordError.conflict(runId, expectedSeq, actual)
+        runs.set(runId, run)
+        add(run, at, draft.right)
+        return Effect.succeed({ seq: run.position.seq - 1, hash: run.position.hash })
+      }),
+    read: (runId, options) => read(runId, RecordInput.range(runId, options), false),
+    tail: (runId, options) => read(runId, RecordInput.range(runId, options), true),
+    list: (options) =>
+      Effect.suspend(() =>
+        Either.map(RecordPage.of(Array.from(runs.values(), summary), options), ({ cursor, rows }) => ({
+          runs: rows,
+          ...(cursor === undefined ? {} : { cursor })
+        }))
+      )
+  }
 }

@@ -88,19 +88,25 @@ export const call = (toolName: string, args: unknown = {}, toolCallId?: string):
 })
 
 /** A reply that fails, after `after` deltas of its text if it has some. */
-export const fail = (reason: Reason, more: Omit<Exclude<Fault, LLMError>, "reason"> & Pick<Line, "deltas"> = {}): Line => {
+export const fail = (
+  reason: Reason,
+  more: Omit<Exclude<Fault, LLMError>, "reason"> & Pick<Line, "deltas"> = {}
+): Line => {
   const { deltas, ...fault } = more
   return { ...(deltas === undefined ? {} : { deltas }), fault: { reason, ...fault } }
 }
 
 /** Several replies as one: their texts joined, their calls in parallel; for the rest the last one speaks. */
 export const together = (...lines: ReadonlyArray<string | Line>): Line =>
-  lines.map(toLine).reduce((whole, line) => ({
-    ...whole,
-    ...line,
-    deltas: [...textOf(whole), ...textOf(line)],
-    toolCalls: [...(whole.toolCalls ?? []), ...(line.toolCalls ?? [])]
-  }), {})
+  lines.map(toLine).reduce(
+    (whole, line) => ({
+      ...whole,
+      ...line,
+      deltas: [...textOf(whole), ...textOf(line)],
+      toolCalls: [...(whole.toolCalls ?? []), ...(line.toolCalls ?? [])]
+    }),
+    {}
+  )
 
 /** Reads the step of the wire's own pass, wherever and whenever that pass is run. */
 export const byPass = (steps: ReadonlyArray<Step>): Chooser =>
@@ -149,7 +155,9 @@ const play = (line: Line, iteration: number): Instant.Given => {
 export const make = (steps: Steps, { remember = 256 }: Options = {}) =>
   Effect.sync(() => {
     const choose: Chooser =
-      typeof steps === "function" ? steps : Object.assign((_: Wire.Wire, at: number) => steps[at], { size: steps.length })
+      typeof steps === "function"
+        ? steps
+        : Object.assign((_: Wire.Wire, at: number) => steps[at], { size: steps.length })
     const wires: Array<Wire.Wire> = []
     let index = 0
     let used = 0

@@ -39,15 +39,13 @@ const plain = FastCheck.jsonValue({ maxDepth: 6, stringUnit: "grapheme" }).filte
 const spelled = (value: unknown, choice: () => number): string => {
   const space = (): string => ["", "", "", " ", "\n", "\t\r\n  "][choice() % 6] ?? ""
   const text = (string: string): string =>
-    `"${
-      Array.from({ length: string.length }, (_, index) => {
-        const unit = string.charAt(index)
-        const hex = `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`
-        if (choice() % 8 === 0) return choice() % 2 === 0 ? hex : hex.toUpperCase().replace("U", "u")
-        if (unit === "/") return choice() % 2 === 0 ? "\\/" : "/"
-        return /[\ud800-\udfff]/.test(unit) ? unit : JSON.stringify(unit).slice(1, -1)
-      }).join("")
-    }"`
+    `"${Array.from({ length: string.length }, (_, index) => {
+      const unit = string.charAt(index)
+      const hex = `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`
+      if (choice() % 8 === 0) return choice() % 2 === 0 ? hex : hex.toUpperCase().replace("U", "u")
+      if (unit === "/") return choice() % 2 === 0 ? "\\/" : "/"
+      return /[\ud800-\udfff]/.test(unit) ? unit : JSON.stringify(unit).slice(1, -1)
+    }).join("")}"`
   const write = (part: unknown): string => {
     if (Array.isArray(part)) return `[${space()}${part.map(write).join(`${space()},${space()}`)}${space()}]`
     if (typeof part === "object" && part !== null) {
@@ -67,7 +65,7 @@ const steps = (run: () => void): number => {
   if (original === undefined) assert.fail("no charCodeAt")
   const look = String.prototype.charCodeAt
   let count = 0
-  String.prototype.charCodeAt = function(index) {
+  String.prototype.charCodeAt = function (index) {
     count++
     return look.call(this, index)
   }
@@ -91,7 +89,27 @@ describe("Json.parse", () => {
   })
 
   it("answers any mutation of a valid text as JSON.parse does, or with a problem, and never throws", () => {
-    const pieces = ["\"", "\\", "{", "}", "[", "]", ",", ":", "0", "-", ".", "e", "t", "\\u", "\\ud800", "\ud800", "\0", " ", "1e9"]
+    const pieces = [
+      '"',
+      "\\",
+      "{",
+      "}",
+      "[",
+      "]",
+      ",",
+      ":",
+      "0",
+      "-",
+      ".",
+      "e",
+      "t",
+      "\\u",
+      "\\ud800",
+      "\ud800",
+      "\0",
+      " ",
+      "1e9"
+    ]
     const edit = FastCheck.record({
       at: FastCheck.nat(),
       cut: FastCheck.nat(3),
@@ -100,24 +118,32 @@ describe("Json.parse", () => {
     let read = 0
     let malformed = 0
     FastCheck.assert(
-      FastCheck.property(plain, choices, FastCheck.array(edit, { minLength: 1, maxLength: 3 }), (value, stream, edits) => {
-        const text = edits.reduce((before, { at, cut, put }) => {
-          const from = at % (before.length + 1)
-          return before.slice(0, from) + put + before.slice(from + cut)
-        }, spelled(value, () => stream.next().value))
-        const parsed = Json.parse(text)
-        const expected = native(text)
-        if (Either.isRight(parsed)) {
-          read++
-          assert.deepStrictEqual(parsed, expected)
-        } else {
-          assert.isTrue(isProblem(parsed.left))
-          if (parsed.left._tag === "MalformedJson") {
-            malformed++
-            assert.isTrue(Either.isLeft(expected), text)
+      FastCheck.property(
+        plain,
+        choices,
+        FastCheck.array(edit, { minLength: 1, maxLength: 3 }),
+        (value, stream, edits) => {
+          const text = edits.reduce(
+            (before, { at, cut, put }) => {
+              const from = at % (before.length + 1)
+              return before.slice(0, from) + put + before.slice(from + cut)
+            },
+            spelled(value, () => stream.next().value)
+          )
+          const parsed = Json.parse(text)
+          const expected = native(text)
+          if (Either.isRight(parsed)) {
+            read++
+            assert.deepStrictEqual(parsed, expected)
+          } else {
+            assert.isTrue(isProblem(parsed.left))
+            if (parsed.left._tag === "MalformedJson") {
+              malformed++
+              assert.isTrue(Either.isLeft(expected), text)
+            }
           }
         }
-      }),
+      ),
       { numRuns: 5_000 }
     )
     assert.isAbove(read, 100)
@@ -125,24 +151,47 @@ describe("Json.parse", () => {
   })
 
   it("answers any text at all", () => {
-    FastCheck.assert(FastCheck.property(FastCheck.string({ unit: "binary" }), (text) => {
-      const parsed = Json.parse(text)
-      if (Either.isRight(parsed)) assert.deepStrictEqual(parsed, native(text))
-      else assert.isTrue(isProblem(parsed.left))
-    }))
+    FastCheck.assert(
+      FastCheck.property(FastCheck.string({ unit: "binary" }), (text) => {
+        const parsed = Json.parse(text)
+        if (Either.isRight(parsed)) assert.deepStrictEqual(parsed, native(text))
+        else assert.isTrue(isProblem(parsed.left))
+      })
+    )
   })
 
   it("reads every kind of value", () => {
-    const texts = ["null", "true", "false", "0", "-1", "10", "1.50", "1e3", "1E+2", "25e-1", "\"\"", "[]", "{}", " [ ] ", "[[],{}]"]
-    for (const text of [...texts, "{\"a\":{\"b\":[1,{\"c\":null}]}}", "\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e9\\uD83D\\uDE00\"", "{\"\":0}"]) {
+    const texts = [
+      "null",
+      "true",
+      "false",
+      "0",
+      "-1",
+      "10",
+      "1.50",
+      "1e3",
+      "1E+2",
+      "25e-1",
+      '""',
+      "[]",
+      "{}",
+      " [ ] ",
+      "[[],{}]"
+    ]
+    for (const text of [
+      ...texts,
+      '{"a":{"b":[1,{"c":null}]}}',
+      '"\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e9\\uD83D\\uDE00"',
+      '{"":0}'
+    ]) {
       assert.deepStrictEqual(accepted(text), JSON.parse(text), text)
     }
   })
 
   it("puts every object on the plain prototype and keeps the order of keys", () => {
-    const value = accepted("{\"b\":1,\"a\":2,\"1\":3}")
+    const value = accepted('{"b":1,"a":2,"1":3}')
     assert.strictEqual(Object.getPrototypeOf(value), Object.prototype)
-    assert.strictEqual(JSON.stringify(value), "{\"1\":3,\"b\":1,\"a\":2}")
+    assert.strictEqual(JSON.stringify(value), '{"1":3,"b":1,"a":2}')
   })
 
   // text, offset, line, column, expected, found
@@ -167,18 +216,18 @@ describe("Json.parse", () => {
     ["[1}", 2, 1, 3, "a comma, or ]", "}"],
     ["{", 1, 1, 2, "a key in double quotes, or }", "the end of the text"],
     ["{'a':1}", 1, 1, 2, "a key in double quotes, or }", "another character"],
-    ["{\"a\"}", 4, 1, 5, "a colon", "}"],
-    ["{\"a\":}", 5, 1, 6, "a value", "}"],
-    ["{\"a\":1,}", 7, 1, 8, "a key in double quotes", "}"],
-    ["{\"a\":1]", 6, 1, 7, "a comma, or }", "]"],
-    ["{\"a\":[1],\n \"b\":x}", 15, 2, 6, "a value", "a letter"],
+    ['{"a"}', 4, 1, 5, "a colon", "}"],
+    ['{"a":}', 5, 1, 6, "a value", "}"],
+    ['{"a":1,}', 7, 1, 8, "a key in double quotes", "}"],
+    ['{"a":1]', 6, 1, 7, "a comma, or }", "]"],
+    ['{"a":[1],\n "b":x}', 15, 2, 6, "a value", "a letter"],
     ["[\r\n1,\r2,\n3,\n\r!]", 13, 6, 1, "a value", "another character"],
-    ["\"abc", 4, 1, 5, "a closing quote", "the end of the text"],
-    ["\"a\nb\"", 2, 1, 3, "an escape in place of a control character", "a control character"],
-    ["\"a\0b\"", 2, 1, 3, "an escape in place of a control character", "a control character"],
-    ["\"\\x\"", 2, 1, 3, "an escape that JSON knows", "a letter"],
-    ["\"\\u12g4\"", 5, 1, 6, "four hexadecimal digits", "a letter"],
-    ["\"\\u12", 5, 1, 6, "four hexadecimal digits", "the end of the text"]
+    ['"abc', 4, 1, 5, "a closing quote", "the end of the text"],
+    ['"a\nb"', 2, 1, 3, "an escape in place of a control character", "a control character"],
+    ['"a\0b"', 2, 1, 3, "an escape in place of a control character", "a control character"],
+    ['"\\x"', 2, 1, 3, "an escape that JSON knows", "a letter"],
+    ['"\\u12g4"', 5, 1, 6, "four hexadecimal digits", "a letter"],
+    ['"\\u12', 5, 1, 6, "four hexadecimal digits", "the end of the text"]
   ]
   for (const [text, offset, line, column, expected, found] of malformed) {
     it(`says where ${JSON.stringify(text)} stops being JSON`, () => {
@@ -189,12 +238,15 @@ describe("Json.parse", () => {
   }
 
   it("counts in UTF-16 code units", () => {
-    assert.deepInclude(refused("[\"😀\" 1]"), { offset: 6, column: 7 })
+    assert.deepInclude(refused('["😀" 1]'), { offset: 6, column: 7 })
   })
 
   it("refuses a text that is too long without reading it", () => {
     assert.deepInclude(refused("[".repeat(11), { maxChars: 10 }), { _tag: "InputTooLarge", limit: 10, got: 11 })
-    assert.strictEqual(steps(() => refused("[".repeat(11), { maxChars: 10 })), 0)
+    assert.strictEqual(
+      steps(() => refused("[".repeat(11), { maxChars: 10 })),
+      0
+    )
     assert.strictEqual(accepted("1".repeat(10), { maxChars: 10 }), 1_111_111_111)
     assert.deepInclude(refused(" ".repeat(1_048_577)), { limit: 1_048_576, got: 1_048_577 })
     assert.strictEqual(accepted(`1${" ".repeat(1_048_575)}`), 1)
@@ -203,13 +255,13 @@ describe("Json.parse", () => {
   it("reads 64 levels and no more, up to a million", () => {
     const nested = (depth: number, unit: string, end: string) => unit.repeat(depth) + "1" + end.repeat(depth)
     assert.deepStrictEqual(accepted(nested(64, "[", "]")), JSON.parse(nested(64, "[", "]")))
-    assert.deepStrictEqual(accepted(nested(64, "{\"a\":", "}")), JSON.parse(nested(64, "{\"a\":", "}")))
+    assert.deepStrictEqual(accepted(nested(64, '{"a":', "}")), JSON.parse(nested(64, '{"a":', "}")))
     for (const depth of [65, 100, 1_000, 10_000, 100_000, 1_000_000]) {
       for (const end of ["]", ""]) {
         const problem = refused(nested(depth, "[", end), { maxChars: 3_000_000 })
         assert.deepInclude(problem, { _tag: "InputTooDeep", limit: 64, offset: 64 })
       }
-      const problem = refused(nested(depth, "{\"a\":", "}"), { maxChars: 10_000_000 })
+      const problem = refused(nested(depth, '{"a":', "}"), { maxChars: 10_000_000 })
       assert.deepInclude(problem, { _tag: "InputTooDeep", limit: 64, offset: 320 })
     }
     assert.strictEqual(refused("[[1]]", { maxDepth: 1 })._tag, "InputTooDeep")
@@ -220,7 +272,9 @@ describe("Json.parse", () => {
   it("does not recurse even where it is allowed to nest", () => {
     const text = "[".repeat(1_000_000)
     assert.deepInclude(refused(text, { maxDepth: 2_000_000 }), { _tag: "MalformedJson", offset: 1_000_000 })
-    assert.isTrue(Either.isRight(Json.parse(text + "]".repeat(1_000_000), { maxDepth: 2_000_000, maxChars: 2_000_000 })))
+    assert.isTrue(
+      Either.isRight(Json.parse(text + "]".repeat(1_000_000), { maxDepth: 2_000_000, maxChars: 2_000_000 }))
+    )
     const bad = refused(`${text}-0`, { maxDepth: 2_000_000, maxChars: 2_000_000 })
     assert.isBelow(JSON.stringify(bad).length, 2_000)
   })
@@ -237,10 +291,10 @@ describe("Json.parse", () => {
 
   it("limits a single string, key or number", () => {
     const limits = { maxStringChars: 3, maxDigits: 3 }
-    assert.deepStrictEqual(accepted("{\"abc\":[\"\\u0041bc\",123,-1.5e2]}", limits), { abc: ["Abc", 123, -150] })
-    const long = refused("{\"a\":[0,\"abcd\"]}", limits)
+    assert.deepStrictEqual(accepted('{"abc":["\\u0041bc",123,-1.5e2]}', limits), { abc: ["Abc", 123, -150] })
+    const long = refused('{"a":[0,"abcd"]}', limits)
     assert.deepInclude(long, { _tag: "InputTooLarge", limit: 3, got: 4, where: "/a/1" })
-    assert.deepInclude(refused("{\"abcd\":1}", limits), { _tag: "InputTooLarge", limit: 3, got: 4, where: "/abcd" })
+    assert.deepInclude(refused('{"abcd":1}', limits), { _tag: "InputTooLarge", limit: 3, got: 4, where: "/abcd" })
     for (const text of ["1234", "1.234", "-0.1234", "1e0123", "12.34", "12.5e10"]) {
       assert.deepInclude(refused(text, limits), { _tag: "NotCanonicalJson", reason: "number out of range" }, text)
     }
@@ -265,25 +319,28 @@ describe("Json.parse", () => {
   }
 
   it("accepts the names that an object inherits, when they are not reserved", () => {
-    assert.strictEqual(JSON.stringify(accepted("{\"toString\":1,\"hasOwnProperty\":2}")), "{\"toString\":1,\"hasOwnProperty\":2}")
+    assert.strictEqual(
+      JSON.stringify(accepted('{"toString":1,"hasOwnProperty":2}')),
+      '{"toString":1,"hasOwnProperty":2}'
+    )
   })
 
   // text, path, reason
   const uncanonical: ReadonlyArray<readonly [string, string, JsonProblem.Rule]> = [
-    ["{\"a\":1,\"a\":1}", "/a", "duplicate key"],
-    ["[{\"a\":{\"b\":1,\"c\":2,\"\\u0062\":3}}]", "/0/a/b", "duplicate key"],
-    ["{\"\":1,\"\":2}", "/", "duplicate key"],
-    ["\"\\ud800\"", "", "lone surrogate"],
-    ["\"\ud800\"", "", "lone surrogate"],
-    ["[\"a\",\"\\udc00x\"]", "/1", "lone surrogate"],
-    ["{\"a\":\"\\ude00\\ud83d\"}", "/a", "lone surrogate"],
-    ["{\"a\":\"\udc00\"}", "/a", "lone surrogate"],
-    ["{\"\ud800\":1}", "/\ufffd", "lone surrogate"],
-    ["{\"\\udfff\":1}", "/\ufffd", "lone surrogate"],
-    ["\"\\u0000\"", "", "NUL"],
-    ["{\"x\":{\"a\\u0000\":1}}", "/x/a\\u0000", "NUL"],
+    ['{"a":1,"a":1}', "/a", "duplicate key"],
+    ['[{"a":{"b":1,"c":2,"\\u0062":3}}]', "/0/a/b", "duplicate key"],
+    ['{"":1,"":2}', "/", "duplicate key"],
+    ['"\\ud800"', "", "lone surrogate"],
+    ['"\ud800"', "", "lone surrogate"],
+    ['["a","\\udc00x"]', "/1", "lone surrogate"],
+    ['{"a":"\\ude00\\ud83d"}', "/a", "lone surrogate"],
+    ['{"a":"\udc00"}', "/a", "lone surrogate"],
+    ['{"\ud800":1}', "/\ufffd", "lone surrogate"],
+    ['{"\\udfff":1}', "/\ufffd", "lone surrogate"],
+    ['"\\u0000"', "", "NUL"],
+    ['{"x":{"a\\u0000":1}}', "/x/a\\u0000", "NUL"],
     ["[1e999]", "/0", "number out of range"],
-    ["{\"n\":-1e400}", "/n", "number out of range"],
+    ['{"n":-1e400}', "/n", "number out of range"],
     ["-0", "", "negative zero"],
     ["[[1],[2,-0.0e5]]", "/1/1", "negative zero"],
     ["-1e-999", "", "negative zero"]
@@ -295,19 +352,26 @@ describe("Json.parse", () => {
   }
 
   it("joins a surrogate pair however its halves are spelled", () => {
-    for (const text of ["\"😀\"", "\"\\ud83d\\ude00\"", "\"\ud83d\\uDE00\"", "\"\\uD83D\ude00\""]) {
+    for (const text of ['"😀"', '"\\ud83d\\ude00"', '"\ud83d\\uDE00"', '"\\uD83D\ude00"']) {
       assert.strictEqual(accepted(text), "😀")
     }
   })
 
   it("reports the first fault in reading order", () => {
-    assert.strictEqual(refused("{\"__proto__\":1,")._tag, "ForbiddenKey")
-    assert.strictEqual(refused("{\"a\":1,\"a\"")._tag, "NotCanonicalJson")
-    assert.strictEqual(refused("[x,{\"__proto__\":1}]")._tag, "MalformedJson")
+    assert.strictEqual(refused('{"__proto__":1,')._tag, "ForbiddenKey")
+    assert.strictEqual(refused('{"a":1,"a"')._tag, "NotCanonicalJson")
+    assert.strictEqual(refused('[x,{"__proto__":1}]')._tag, "MalformedJson")
   })
 
   it("reads numbers as the nearest double", () => {
-    for (const text of ["9007199254740993", "0.1", "1e-999", "123456789012345678901234567890", "5e-324", "1.7976931348623157e308"]) {
+    for (const text of [
+      "9007199254740993",
+      "0.1",
+      "1e-999",
+      "123456789012345678901234567890",
+      "5e-324",
+      "1.7976931348623157e308"
+    ]) {
       assert.strictEqual(accepted(text), Number(text))
     }
   })
@@ -346,17 +410,17 @@ describe("Json.parse", () => {
   })
 
   it("escapes what a key could do to a terminal or to the path", () => {
-    assert.deepInclude(refused("{\"a/b~\\u001b[2J\\u202e\\n\":-0}"), { path: "/a~1b~0\\u001b[2J\\u202e\\u000a" })
+    assert.deepInclude(refused('{"a/b~\\u001b[2J\\u202e\\n":-0}'), { path: "/a~1b~0\\u001b[2J\\u202e\\u000a" })
   })
 
   it("keeps its sentences", () => {
     const rendered = [
       refused("x".repeat(2_000_000)),
       refused("[".repeat(70)),
-      refused("{\"a\":1,\"b\":2}", { maxKeys: 1 }),
-      refused("{\"a\":\n  [1,]}"),
-      refused("{\"args\":{\"__proto__\":1}}"),
-      refused("{\"args\":[1,-0]}")
+      refused('{"a":1,"b":2}', { maxKeys: 1 }),
+      refused('{"a":\n  [1,]}'),
+      refused('{"args":{"__proto__":1}}'),
+      refused('{"args":[1,-0]}')
     ].map(Problem.render)
     assert.deepStrictEqual(rendered, [
       "The text has 2,000,000 characters; the limit is 1,048,576. Store large content as an artifact and pass its reference.",
@@ -379,7 +443,7 @@ describe("Json.parse", () => {
       (n) => " ".repeat(n),
       (n) => "9".repeat(n),
       (n) => `{${Array.from({ length: n }, (_, i) => `"${i}" : {}`).join(" , ")}}`,
-      (n) => `[${"\"x\" ,\n".repeat(n)}`
+      (n) => `[${'"x" ,\n'.repeat(n)}`
     ]
     const limits = { maxChars: 1e9, maxDepth: 1e9, maxKeys: 1e9, maxDigits: 1e9 }
     for (const shape of shapes) {
@@ -396,52 +460,57 @@ describe("Json.parse", () => {
 
 describe("Json.canonical", () => {
   it("writes what it can read back, sorted by code unit", () => {
-    FastCheck.assert(FastCheck.property(plain, (value) => {
-      const text = Either.getOrThrow(Json.canonical(value))
-      assert.deepStrictEqual(accepted(text), JSON.parse(JSON.stringify(value)))
-      assert.strictEqual(Either.getOrThrow(Json.canonical(JSON.parse(text))), text)
-      assert.strictEqual(text.length, JSON.stringify(value).length)
-    }))
+    FastCheck.assert(
+      FastCheck.property(plain, (value) => {
+        const text = Either.getOrThrow(Json.canonical(value))
+        assert.deepStrictEqual(accepted(text), JSON.parse(JSON.stringify(value)))
+        assert.strictEqual(Either.getOrThrow(Json.canonical(JSON.parse(text))), text)
+        assert.strictEqual(text.length, JSON.stringify(value).length)
+      })
+    )
   })
 
   it("agrees with the examples of RFC 8785", () => {
     const value = {
-      numbers: [333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001],
-      string: "\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"\/",
+      numbers: [333333333.33333329, 1e30, 4.5, 2e-3, 0.000000000000000000000000001],
+      string: "\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"/",
       literals: [null, true, false]
     }
     assert.strictEqual(
       Either.getOrThrow(Json.canonical(value)),
-      "{\"literals\":[null,true,false],\"numbers\":[333333333.3333333,1e+30,4.5,0.002,1e-27],"
-        + "\"string\":\"€$\\u000f\\nA'B\\\"\\\\\\\\\\\"/\"}"
+      '{"literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27],' +
+        '"string":"€$\\u000f\\nA\'B\\"\\\\\\\\\\"/"}'
     )
     const keys = { "\u20ac": 1, "\r": 2, "\ufb33": 3, "1": 4, "\ud83d\ude00": 5, "\u0080": 6, "\u00f6": 7 }
     assert.strictEqual(
       Either.getOrThrow(Json.canonical(keys)),
-      "{\"\\r\":2,\"1\":4,\"\u0080\":6,\"ö\":7,\"€\":1,\"😀\":5,\"\ufb33\":3}"
+      '{"\\r":2,"1":4,"\u0080":6,"ö":7,"€":1,"😀":5,"\ufb33":3}'
     )
   })
 
   it("takes prototype-free objects, NUL and reserved keys as data", () => {
     const bare = Object.assign(Object.create(null), { a: 1 })
-    assert.deepStrictEqual(Json.canonical(bare), Either.right("{\"a\":1}"))
-    assert.deepStrictEqual(Json.canonical("\0"), Either.right("\"\\u0000\""))
-    assert.deepStrictEqual(Json.canonical(JSON.parse("{\"__proto__\":1}")), Either.right("{\"__proto__\":1}"))
-    assert.deepStrictEqual(Json.canonical({ toJSON: 1 }), Either.right("{\"toJSON\":1}"))
-    assert.deepStrictEqual(Json.canonical({ a: {}, b: [], c: [{}] }), Either.right("{\"a\":{},\"b\":[],\"c\":[{}]}"))
+    assert.deepStrictEqual(Json.canonical(bare), Either.right('{"a":1}'))
+    assert.deepStrictEqual(Json.canonical("\0"), Either.right('"\\u0000"'))
+    assert.deepStrictEqual(Json.canonical(JSON.parse('{"__proto__":1}')), Either.right('{"__proto__":1}'))
+    assert.deepStrictEqual(Json.canonical({ toJSON: 1 }), Either.right('{"toJSON":1}'))
+    assert.deepStrictEqual(Json.canonical({ a: {}, b: [], c: [{}] }), Either.right('{"a":{},"b":[],"c":[{}]}'))
     const shared = { x: 1 }
-    assert.deepStrictEqual(Json.canonical([shared, shared]), Either.right("[{\"x\":1},{\"x\":1}]"))
+    assert.deepStrictEqual(Json.canonical([shared, shared]), Either.right('[{"x":1},{"x":1}]'))
   })
 
   const self: { a: Array<unknown> } = { a: [0] }
   self.a.push({ back: self })
   const revoked = Proxy.revocable({}, {})
   revoked.revoke()
-  const throwing = new Proxy({}, {
-    ownKeys: () => {
-      throw new Error("no")
+  const throwing = new Proxy(
+    {},
+    {
+      ownKeys: () => {
+        throw new Error("no")
+      }
     }
-  })
+  )
   // name, value, path, reason
   const outside: ReadonlyArray<readonly [string, unknown, string, string]> = [
     ["undefined", undefined, "", "it is undefined"],
@@ -461,15 +530,32 @@ describe("Json.canonical", () => {
     ["a date", { at: new Date(0) }, "/at", "it is not a plain object or list"],
     ["a map", new Map(), "", "it is not a plain object or list"],
     ["a boxed string", [new String("a")], "/0", "it is not a plain object or list"],
-    ["a class instance", new (class Point {
-      x = 1
-    })(), "", "it is not a plain object or list"],
+    [
+      "a class instance",
+      new (class Point {
+        x = 1
+      })(),
+      "",
+      "it is not a plain object or list"
+    ],
     ["a list of a subclass", new (class List extends Array<number> {})(), "", "it is not a plain object or list"],
     ["an inherited object", Object.create({ a: 1 }), "", "it is not a plain object or list"],
-    ["an accessor", { get a() {
-      return 1
-    } }, "/a", "it is computed by an accessor"],
-    ["an accessor in a list", Object.defineProperty([1, 2], "1", { get: () => 2, enumerable: true }), "/1", "it is computed by an accessor"],
+    [
+      "an accessor",
+      {
+        get a() {
+          return 1
+        }
+      },
+      "/a",
+      "it is computed by an accessor"
+    ],
+    [
+      "an accessor in a list",
+      Object.defineProperty([1, 2], "1", { get: () => 2, enumerable: true }),
+      "/1",
+      "it is computed by an accessor"
+    ],
     ["a hidden property", Object.defineProperty({}, "a", { value: 1 }), "/a", "the property is hidden"],
     ["toJSON", { a: { toJSON: () => 1 } }, "/a", "it has a toJSON method"],
     ["a cycle", self, "/a/1/back", "it contains itself"],
@@ -554,20 +640,28 @@ describe("Json.leaves", () => {
 
   it("has pointers that lead to the value", () => {
     const follow = (value: unknown, pointer: string): unknown =>
-      pointer.split("/").slice(1).reduce<unknown>((at, step) => {
-        const key = step.replaceAll("~1", "/").replaceAll("~0", "~")
-        return Object.getOwnPropertyDescriptor(at, key)?.value
-      }, value)
-    FastCheck.assert(FastCheck.property(plain, (value) => {
-      for (const leaf of Json.leaves(value)) {
-        if (leaf.part === "value") assert.strictEqual(follow(value, leaf.pointer), leaf.value)
-      }
-    }))
+      pointer
+        .split("/")
+        .slice(1)
+        .reduce<unknown>((at, step) => {
+          const key = step.replaceAll("~1", "/").replaceAll("~0", "~")
+          return Object.getOwnPropertyDescriptor(at, key)?.value
+        }, value)
+    FastCheck.assert(
+      FastCheck.property(plain, (value) => {
+        for (const leaf of Json.leaves(value)) {
+          if (leaf.part === "value") assert.strictEqual(follow(value, leaf.pointer), leaf.value)
+        }
+      })
+    )
   })
 
   it("leaves out what is outside the domain, and stops at a cycle", () => {
     const value: { ok: number; [key: string]: unknown } = { ok: 1, bad: NaN, at: new Date(0), "\ud800": 2 }
     value.self = value
-    assert.deepStrictEqual(Json.leaves(value).map(({ value }) => value), ["ok", 1, "bad", "at", 2, "self"])
+    assert.deepStrictEqual(
+      Json.leaves(value).map(({ value }) => value),
+      ["ok", 1, "bad", "at", 2, "self"]
+    )
   })
 })

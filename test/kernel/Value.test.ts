@@ -13,7 +13,22 @@ const busy = FastCheck.array(
   FastCheck.oneof(
     FastCheck.string({ unit: "binary", maxLength: 4 }),
     FastCheck.constantFrom(..."0123456789,.-:/$%#@+_'\"()[]− \u202f\ud800\udc00aAxXpPmMkK"),
-    FastCheck.constantFrom("10:00", " AM", " p.m.", "0x1F", "1,234", ",567", ".00", "12.5ms", "$-", "-$", "GB/s", "\u212a", "İ", "ΑΣ")
+    FastCheck.constantFrom(
+      "10:00",
+      " AM",
+      " p.m.",
+      "0x1F",
+      "1,234",
+      ",567",
+      ".00",
+      "12.5ms",
+      "$-",
+      "-$",
+      "GB/s",
+      "\u212a",
+      "İ",
+      "ΑΣ"
+    )
   ),
   { maxLength: 30 }
 ).map((parts) => parts.join(""))
@@ -45,7 +60,27 @@ const steps = (run: () => void): number => {
 
 describe("Value.normalise", () => {
   const spellings: ReadonlyArray<readonly [normal: string, ...spellings: Array<string>]> = [
-    ["10519", "10519", "10519.0", "10,519", "$10,519.00", "$10,519", " \"10,519\". ", "#10519", "@10519", "+10519", "(10519)", "[10,519]", "10519%", "10519.", "‘10519’", "«10519»", "{<10519>}", "`10519`:", "10519;!?"],
+    [
+      "10519",
+      "10519",
+      "10519.0",
+      "10,519",
+      "$10,519.00",
+      "$10,519",
+      ' "10,519". ',
+      "#10519",
+      "@10519",
+      "+10519",
+      "(10519)",
+      "[10,519]",
+      "10519%",
+      "10519.",
+      "‘10519’",
+      "«10519»",
+      "{<10519>}",
+      "`10519`:",
+      "10519;!?"
+    ],
     ["-6594", "-6594", "-6,594.00", "-$6,594", "$-6594", "\u22126594", "\u2212$6,594.0", "(-6594)"],
     ["0.5", "0.5", "0.50", "0.5%", "+0.500"],
     ["12.5", "12.50", "12.5 % "],
@@ -101,68 +136,177 @@ describe("Value.normalise", () => {
 
   it("writes a plain number as JavaScript does", () => {
     const cents = FastCheck.integer({ min: -1_000_000_000, max: 1_000_000_000 })
-    FastCheck.assert(FastCheck.property(cents, (n) => {
-      const sign = n < 0 ? "-" : ""
-      const whole = String(Math.floor(Math.abs(n) / 100)).replace(/\B(?=(\d{3})+$)/g, ",")
-      const shown = `${sign}$${whole}.${String(Math.abs(n) % 100).padStart(2, "0")}`
-      assert.strictEqual(Value.normalise(shown), String(n / 100))
-    }))
+    FastCheck.assert(
+      FastCheck.property(cents, (n) => {
+        const sign = n < 0 ? "-" : ""
+        const whole = String(Math.floor(Math.abs(n) / 100)).replace(/\B(?=(\d{3})+$)/g, ",")
+        const shown = `${sign}$${whole}.${String(Math.abs(n) % 100).padStart(2, "0")}`
+        assert.strictEqual(Value.normalise(shown), String(n / 100))
+      })
+    )
   })
 })
 
 describe("Value.keys", () => {
-  const table: ReadonlyArray<readonly [string, ReadonlyArray<readonly [string, string, ("weak")?]>]> = [
+  const table: ReadonlyArray<readonly [string, ReadonlyArray<readonly [string, string, "weak"?]>]> = [
     ["jg7fmm", [["jg7fmm", ""]]],
     ["JG7FMM", [["jg7fmm", "case"]]],
     ["$10,519.00", [["10519", "currency, thousands separators, trailing zeros"]]],
     ["#12%", [["12", "leading mark, percent"]]],
     ["'12'", [["12", "punctuation"]]],
-    ["0x1F", [["0x1f", "case"], ["1f", "case, 0x prefix"]]],
-    ["0xdead", [["0xdead", ""], ["dead", "0x prefix"]]],
+    [
+      "0x1F",
+      [
+        ["0x1f", "case"],
+        ["1f", "case, 0x prefix"]
+      ]
+    ],
+    [
+      "0xdead",
+      [
+        ["0xdead", ""],
+        ["dead", "0x prefix"]
+      ]
+    ],
     ["0xdefg", [["0xdefg", ""]]],
-    ["-6594", [["-6594", ""], ["6594", "sign dropped", "weak"]]],
-    ["-6,594.50", [["-6594.5", "thousands separators, trailing zeros"], ["6594.5", "thousands separators, trailing zeros, sign dropped", "weak"]]],
+    [
+      "-6594",
+      [
+        ["-6594", ""],
+        ["6594", "sign dropped", "weak"]
+      ]
+    ],
+    [
+      "-6,594.50",
+      [
+        ["-6594.5", "thousands separators, trailing zeros"],
+        ["6594.5", "thousands separators, trailing zeros, sign dropped", "weak"]
+      ]
+    ],
     ["-x1", [["-x1", ""]]],
-    ["1,250.0ms", [["1250.0ms", "thousands separators"], ["1250", "thousands separators, unit, trailing zeros"]]],
-    ["30GB/s", [["30gb/s", "case"], ["30", "case, unit"]]],
-    ["12abcde", [["12abcde", ""], ["12", "unit"]]],
+    [
+      "1,250.0ms",
+      [
+        ["1250.0ms", "thousands separators"],
+        ["1250", "thousands separators, unit, trailing zeros"]
+      ]
+    ],
+    [
+      "30GB/s",
+      [
+        ["30gb/s", "case"],
+        ["30", "case, unit"]
+      ]
+    ],
+    [
+      "12abcde",
+      [
+        ["12abcde", ""],
+        ["12", "unit"]
+      ]
+    ],
     ["12abcdef", [["12abcdef", ""]]],
     ["2FBBAH", [["2fbbah", "case"]]],
-    ["12ABC", [["12abc", "case"], ["12", "case, unit"]]],
+    [
+      "12ABC",
+      [
+        ["12abc", "case"],
+        ["12", "case, unit"]
+      ]
+    ],
     ["12a/", [["12a/", ""]]],
     ["12/s", [["12/s", ""]]],
-    ["10:00 AM", [["10:00 am", "case"], ["10:00", "case, clock time", "weak"]]],
-    ["1:30 pm", [["1:30 pm", ""], ["13:30", "clock time", "weak"]]],
-    ["1:30 p.m.", [["1:30 p.m", "punctuation"], ["13:30", "punctuation, clock time", "weak"]]],
-    ["1:30pm", [["1:30pm", ""], ["13:30", "clock time", "weak"]]],
-    ["12:00 am", [["12:00 am", ""], ["00:00", "clock time", "weak"]]],
-    ["12:05 pm", [["12:05 pm", ""], ["12:05", "clock time", "weak"]]],
+    [
+      "10:00 AM",
+      [
+        ["10:00 am", "case"],
+        ["10:00", "case, clock time", "weak"]
+      ]
+    ],
+    [
+      "1:30 pm",
+      [
+        ["1:30 pm", ""],
+        ["13:30", "clock time", "weak"]
+      ]
+    ],
+    [
+      "1:30 p.m.",
+      [
+        ["1:30 p.m", "punctuation"],
+        ["13:30", "punctuation, clock time", "weak"]
+      ]
+    ],
+    [
+      "1:30pm",
+      [
+        ["1:30pm", ""],
+        ["13:30", "clock time", "weak"]
+      ]
+    ],
+    [
+      "12:00 am",
+      [
+        ["12:00 am", ""],
+        ["00:00", "clock time", "weak"]
+      ]
+    ],
+    [
+      "12:05 pm",
+      [
+        ["12:05 pm", ""],
+        ["12:05", "clock time", "weak"]
+      ]
+    ],
     ["13:30", [["13:30", ""]]],
-    ["9:05", [["9:05", ""], ["09:05", "clock time", "weak"]]],
-    ["13:30:00", [["13:30:00", ""], ["13:30", "clock time", "weak"]]],
+    [
+      "9:05",
+      [
+        ["9:05", ""],
+        ["09:05", "clock time", "weak"]
+      ]
+    ],
+    [
+      "13:30:00",
+      [
+        ["13:30:00", ""],
+        ["13:30", "clock time", "weak"]
+      ]
+    ],
     ["13:30:15", [["13:30:15", ""]]],
-    ["00:30:00+1", [["00:30:00+1", ""], ["00:30", "clock time", "weak"]]],
+    [
+      "00:30:00+1",
+      [
+        ["00:30:00+1", ""],
+        ["00:30", "clock time", "weak"]
+      ]
+    ],
     ["24:00", [["24:00", ""]]],
     ["9:60", [["9:60", ""]]],
     ["9:00:60", [["9:00:60", ""]]],
     ["13:00 pm", [["13:00 pm", ""]]],
     ["0:30 am", [["0:30 am", ""]]],
     ["", []],
-    ["\"", []]
+    ['"', []]
   ]
   for (const [raw, expected] of table) {
     it(`names what ${JSON.stringify(raw)} matches under`, () => {
       const keys = Value.keys(raw).map(({ by, value, weak }) => [value, by.join(", "), ...(weak ? ["weak"] : [])])
-      assert.deepStrictEqual(keys, expected.map((key) => Array.from(key)))
+      assert.deepStrictEqual(
+        keys,
+        expected.map((key) => Array.from(key))
+      )
     })
   }
 
   it("starts with the normal form", () => {
-    FastCheck.assert(FastCheck.property(busy, (text) => {
-      const [first] = Value.keys(text)
-      assert.strictEqual(first?.value ?? "", Value.normalise(text))
-      assert.strictEqual(first?.weak ?? false, false)
-    }))
+    FastCheck.assert(
+      FastCheck.property(busy, (text) => {
+        const [first] = Value.keys(text)
+        assert.strictEqual(first?.value ?? "", Value.normalise(text))
+        assert.strictEqual(first?.weak ?? false, false)
+      })
+    )
   })
 })
 
@@ -178,7 +322,7 @@ describe("Value.match", () => {
     ["#12", "@12", "leading mark"],
     ["12%", "12", "percent"],
     ["JG7FMM", "jg7fmm", "case"],
-    ["\"JG7FMM\"", "JG7FMM", "punctuation"],
+    ['"JG7FMM"', "JG7FMM", "punctuation"],
     ["JG7FMM.", "'jg7fmm'", "punctuation, case"],
     ["6594", "-6594", "sign dropped"],
     ["6594", "\u22126594", "punctuation, sign dropped"],
@@ -200,7 +344,7 @@ describe("Value.match", () => {
     ["10519", "10518", undefined],
     ["007", "7", undefined],
     ["1e3", "1000", undefined],
-    ["", "\"", undefined],
+    ["", '"', undefined],
     ["$", "#", undefined],
     ["123456789012345.0", "123456789012345", undefined]
   ]
@@ -247,7 +391,7 @@ describe("Value.tokens", () => {
     ["100,200,300", ["100,200,300"]],
     ["$1,000-$2,000", ["$1,000-$2,000"]],
     ["1,234ms", ["1,234ms"]],
-    ["(JG7FMM), \"2FBBAH\": **HAT069**.", ["JG7FMM", "2FBBAH", "HAT069"]],
+    ['(JG7FMM), "2FBBAH": **HAT069**.', ["JG7FMM", "2FBBAH", "HAT069"]],
     ["id=omar_davis_3817;", ["id", "omar_davis_3817"]],
     ["#4421 @omar +5 -6594 12.5%.", ["#4421", "@omar", "+5", "-6594", "12.5%"]],
     ["\u22126594", ["6594"]],
@@ -295,7 +439,10 @@ describe("Value.tokens", () => {
           assert.match(token.text, /[A-Za-z0-9]/)
           assert.deepStrictEqual(texts(token.text), [token.text])
         }
-        const spelled = Value.tokens(text).map((token) => token.text).join("").replace(/[^A-Za-z0-9]/g, "")
+        const spelled = Value.tokens(text)
+          .map((token) => token.text)
+          .join("")
+          .replace(/[^A-Za-z0-9]/g, "")
         assert.strictEqual(spelled, text.replace(/[^A-Za-z0-9]/g, ""))
       }),
       { numRuns: 5_000 }
@@ -421,7 +568,10 @@ describe("Value.extract", () => {
         const starts = new Map(Value.tokens(text).map((token) => [token.start, token]))
         for (const token of found) {
           assert.strictEqual(starts.get(token.start)?.text, token.text)
-          assert.include(Value.keys(token.text).map((key) => key.value), token.value)
+          assert.include(
+            Value.keys(token.text).map((key) => key.value),
+            token.value
+          )
           assert.match(token.text, /\d/)
         }
       }),
@@ -433,8 +583,14 @@ describe("Value.extract", () => {
 describe("Value.fromJson", () => {
   it("gives keys and leaves, whole and tokenised, with their pointers", () => {
     const value = { "flight id": ["HAT069", 10519.5, null, true, "", "…"], to: "a, 10:00 AM" }
-    const found = Value.fromJson(value).map(({ end, part, pointer, start, text, value }) =>
-      [part, pointer, text, value, start, end])
+    const found = Value.fromJson(value).map(({ end, part, pointer, start, text, value }) => [
+      part,
+      pointer,
+      text,
+      value,
+      start,
+      end
+    ])
     assert.deepStrictEqual(found, [
       ["key", "/flight id", "flight id", "flight id", 0, 9],
       ["key", "/flight id", "flight", "flight", 0, 6],
@@ -448,7 +604,10 @@ describe("Value.fromJson", () => {
       ["value", "/to", "a", "a", 0, 1],
       ["value", "/to", "10:00 AM", "10:00 am", 3, 11]
     ])
-    assert.deepStrictEqual(Value.fromJson("-6594").map(({ pointer, value }) => [pointer, value]), [["", "-6594"]])
+    assert.deepStrictEqual(
+      Value.fromJson("-6594").map(({ pointer, value }) => [pointer, value]),
+      [["", "-6594"]]
+    )
   })
 
   it("stops at its limit", () => {
@@ -471,14 +630,14 @@ interface Said {
 
 const shapes = {
   money: /(?<![\w$])\$\d[\d,]*(?:\.\d+)?/g,
-  id: /\b(?=[A-Z0-9]*\d)(?=[A-Z0-9]*[A-Z])[A-Z0-9]{6}\b|\b\d{7}\b|\b[a-z]+_[a-z]+_\d{4}\b/g,
+  id: /\b(?=[A-Z0-9]*\d)(?=[A-Z0-9]*[A-Z])[A-Z0-9]{6}\b|\b\d{7}\b|\b[a-z]+_[a-z]+_\d{4,7}\b/g,
   time: /\b\d{1,2}:\d{2}(?: ?[AP]M)?\b/g
 }
 
 describe.skipIf(!existsSync(file))("Value on real conversations (skipped where ../shared/data is absent)", () => {
   /** Each money, id and time value of a reply, and how it is found in the tool results before it. */
   const measure = () => {
-    const counts = { values: 0, verbatim: 0, strong: 0, weak: 0, nowhere: 0, extracted: 0, unexplained: 0 }
+    const counts = { values: 0, verbatim: 0, strong: 0, weak: 0, others: 0, nowhere: 0, extracted: 0, unexplained: 0 }
     const kinds = new Map<string, number>()
     const missing = new Map<string, number>()
     const reasons = new Map<string, number>()
@@ -486,10 +645,14 @@ describe.skipIf(!existsSync(file))("Value on real conversations (skipped where .
     for (const row of readFileSync(file, "utf8").trim().split("\n")) {
       const { messages }: { messages: ReadonlyArray<Said> } = JSON.parse(row)
       let seen = ""
+      const said = new Set<string>()
       const strong = new Map<string, string>()
       const weak = new Map<string, string>()
       for (const { content, role } of messages) {
         if (content == null) continue
+        if (role === "system" || role === "user") {
+          for (const { text } of Value.tokens(content)) for (const key of Value.keys(text)) said.add(key.value)
+        }
         if (role === "tool") {
           seen += `\n${content}`
           const parsed = Json.parse(content)
@@ -501,7 +664,9 @@ describe.skipIf(!existsSync(file))("Value on real conversations (skipped where .
           }
         }
         if (role !== "assistant") continue
-        const taken = new Set(Value.extract(content, { minDigits: 1 }).flatMap(({ text }) => Value.keys(text).map((key) => key.value)))
+        const taken = new Set(
+          Value.extract(content, { minDigits: 1 }).flatMap(({ text }) => Value.keys(text).map((key) => key.value))
+        )
         for (const [kind, shape] of Object.entries(shapes)) {
           for (const [raw] of content.matchAll(shape)) {
             counts.values++
@@ -510,9 +675,14 @@ describe.skipIf(!existsSync(file))("Value on real conversations (skipped where .
             const keys = Value.keys(text)
             if (keys.some(({ value }) => taken.has(value))) counts.extracted++
             if (seen.includes(text.replace(/[$,]/g, "").replace(/ ?[AP]M$/, ""))) counts.verbatim++
-            const direct = keys.filter((key) => !key.weak).map(({ value }) => strong.get(value)).find((hit) => hit !== undefined)
-            const any = direct ?? keys.map(({ value }) => strong.get(value) ?? weak.get(value)).find((hit) => hit !== undefined)
-            if (any === undefined) {
+            const direct = keys
+              .filter((key) => !key.weak)
+              .map(({ value }) => strong.get(value))
+              .find((hit) => hit !== undefined)
+            const any =
+              direct ?? keys.map(({ value }) => strong.get(value) ?? weak.get(value)).find((hit) => hit !== undefined)
+            if (any === undefined && keys.some(({ value }) => said.has(value))) counts.others++
+            else if (any === undefined) {
               counts.nowhere++
               count(missing, kind)
             } else {
@@ -531,15 +701,20 @@ describe.skipIf(!existsSync(file))("Value on real conversations (skipped where .
 
   it("finds at least 90 % of the money, id and time values of replies in an earlier tool result, and says why", () => {
     const { counts, kinds, missing, reasons } = measure()
-    const share = (n: number) => `${n} (${(100 * n / counts.values).toFixed(1)} %)`
-    console.log([
-      `values in replies: ${counts.values} (${Array.from(kinds, ([kind, n]) => `${kind} ${n}`).join(", ")})`,
-      `verbatim in an earlier tool result: ${share(counts.verbatim)}`,
-      `matched by a strong key: ${share(counts.strong)}, by a weak key only: ${share(counts.weak)}`,
-      `nowhere: ${share(counts.nowhere)} (${Array.from(missing, ([kind, n]) => `${kind} ${n}`).join(", ")})`,
-      `seen by extract: ${share(counts.extracted)}`,
-      ...Array.from(reasons).sort((a, b) => b[1] - a[1]).map(([why, n]) => `  ${n} by ${why}`)
-    ].join("\n"))
+    const share = (n: number) => `${n} (${((100 * n) / counts.values).toFixed(1)} %)`
+    console.log(
+      [
+        `values in replies: ${counts.values} (${Array.from(kinds, ([kind, n]) => `${kind} ${n}`).join(", ")})`,
+        `verbatim in an earlier tool result: ${share(counts.verbatim)}`,
+        `matched by a strong key: ${share(counts.strong)}, by a weak key only: ${share(counts.weak)}`,
+        `only in a person's turn or the policy: ${share(counts.others)}`,
+        `nowhere: ${share(counts.nowhere)} (${Array.from(missing, ([kind, n]) => `${kind} ${n}`).join(", ")})`,
+        `seen by extract: ${share(counts.extracted)}`,
+        ...Array.from(reasons)
+          .sort((a, b) => b[1] - a[1])
+          .map(([why, n]) => `  ${n} by ${why}`)
+      ].join("\n")
+    )
     assert.isAbove(counts.values, 500)
     assert.strictEqual(counts.unexplained, 0)
     assert.strictEqual(counts.extracted, counts.values)

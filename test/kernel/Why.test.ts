@@ -31,7 +31,13 @@ const play = (replies: ReadonlyArray<Reply>, { input = "Go.", pieces = [], tools
       state = Run.step(state, event)
     }
   }
-  const spec: Run.Spec = { pieces: pieces.map((one) => Run.declarePiece(one)), tools, parameters: {}, limits: {}, elapsedMs: 0 }
+  const spec: Run.Spec = {
+    pieces: pieces.map((one) => Run.declarePiece(one)),
+    tools,
+    parameters: {},
+    limits: {},
+    elapsedMs: 0
+  }
   happen({ _tag: "RunStarted", runId: "r", agent: "a", manifest: { limits: {} }, input })
   for (;;) {
     const decision = Run.decide(spec, state)
@@ -110,7 +116,9 @@ describe("Why", () => {
   })
 
   it("walks to the person's message", () => {
-    const events = play(looked("Order AB-1234 is late.", "AB-1234: late", '{"id":"AB-1234"}'), { input: "Where is AB-1234?" })
+    const events = play(looked("Order AB-1234 is late.", "AB-1234: late", '{"id":"AB-1234"}'), {
+      input: "Where is AB-1234?"
+    })
     assert.deepStrictEqual(draw(Why.answer(events)), [
       "AB-1234 in reply of pass 2",
       "  message:0 on pass 2: AB-1234",
@@ -129,7 +137,11 @@ describe("Why", () => {
   it("never takes for a carrier what was not on the wire", () => {
     const spec = { pieces: [Piece.fact("one", "Nothing of use.")] }
     const events = play(
-      [{ calls: [["look", '{"n":5150}', "5150 and 7777"]] }, { say: "So 5150.", calls: [["look", "{}", "7777"]] }, { say: "7777." }],
+      [
+        { calls: [["look", '{"n":5150}', "5150 and 7777"]] },
+        { say: "So 5150.", calls: [["look", "{}", "7777"]] },
+        { say: "7777." }
+      ],
       spec
     )
     // The argument 5150 was written before its result, and a piece that is declared and never selected rides nowhere.
@@ -148,14 +160,22 @@ describe("Why", () => {
   it("names every carrier, in the order of the wire", () => {
     const pieces = [Piece.fact("a", "x 4711"), Piece.fact("b", "y 4711")]
     const events = play(looked("4711", "4711"), { pieces, input: "4711?", tools: [tool("look", "for 4711")] })
-    const carriers = Why.answer(events).nodes.flatMap((node) => (node.kind === "carrier" && node.pass === 2 ? [node.pieceId] : []))
+    const carriers = Why.answer(events).nodes.flatMap((node) =>
+      node.kind === "carrier" && node.pass === 2 ? [node.pieceId] : []
+    )
     assert.deepStrictEqual(carriers, ["a", "b", "message:0", "result:8", "tool:look"])
   })
 
   it("says how spellings differ, and prefers the likeness that needs no guess", () => {
     const drawn = (result: string) => draw(Why.answer(play(looked("You saved $10,519.", result))))[1]
-    assert.strictEqual(drawn("10519.0"), "  result:6 on pass 2: 10519.0 ~ currency ~ thousands separators ~ trailing zeros")
-    assert.strictEqual(drawn('{"a":-10519}'), "  result:6 on pass 2: -10519 ~ currency ~ thousands separators ~ sign dropped")
+    assert.strictEqual(
+      drawn("10519.0"),
+      "  result:6 on pass 2: 10519.0 ~ currency ~ thousands separators ~ trailing zeros"
+    )
+    assert.strictEqual(
+      drawn('{"a":-10519}'),
+      "  result:6 on pass 2: -10519 ~ currency ~ thousands separators ~ sign dropped"
+    )
     assert.strictEqual(drawn('{"a":-10519,"b":10519}'), "  result:6 on pass 2: 10519 ~ currency ~ thousands separators")
   })
 
@@ -175,14 +195,25 @@ describe("Why", () => {
   })
 
   it("stops in a gap where nothing held the value", () => {
-    assert.deepStrictEqual(draw(Why.answer(play([{ say: "It costs $9,999." }]))), ["$9,999 in reply of pass 1", "  gap: nowhere"])
+    assert.deepStrictEqual(draw(Why.answer(play([{ say: "It costs $9,999." }]))), [
+      "$9,999 in reply of pass 1",
+      "  gap: nowhere"
+    ])
   })
 
   it("reads JSON leaf by leaf, so that an escape is no part of a value", () => {
     const served = JSON.stringify({ log: "first line\n4477 found", path: "a\\b/9911" })
-    const spans = Why.answer(play(looked("Code 4477.", served))).nodes.flatMap((node) => (node.kind === "carrier" ? node.spans : []))
-    assert.deepStrictEqual(spans.map(({ text }) => text), ["4477"])
-    assert.deepStrictEqual(spans.map(({ end, start }) => served.slice(start, end)), ["4477"])
+    const spans = Why.answer(play(looked("Code 4477.", served))).nodes.flatMap((node) =>
+      node.kind === "carrier" ? node.spans : []
+    )
+    assert.deepStrictEqual(
+      spans.map(({ text }) => text),
+      ["4477"]
+    )
+    assert.deepStrictEqual(
+      spans.map(({ end, start }) => served.slice(start, end)),
+      ["4477"]
+    )
   })
 
   it("looks for words that are no single value as they stand", () => {
@@ -210,13 +241,27 @@ describe("Why", () => {
       from: { runId: "before", seq: 7 },
       message: { role: "assistant", content: "Your code is 5566.", toolCalls: [] }
     }
-    const started: Event.Event = { _tag: "RunStarted", runId: "r", agent: "a", manifest: { limits: {} }, input: "again?", followUpOf: "before" }
+    const started: Event.Event = {
+      _tag: "RunStarted",
+      runId: "r",
+      agent: "a",
+      manifest: { limits: {} },
+      input: "again?",
+      followUpOf: "before"
+    }
     const state = Run.fold([started, carried, { _tag: "MessageReceived", content: "again?" }])
     const { command, events } = Run.decide({ pieces: [], tools: [], parameters: {}, limits: {}, elapsedMs: 0 }, state)
     assert.strictEqual(command._tag, "CallModel")
     const replied: Event.Event = { _tag: "ModelReplied", iteration: 1, content: "It is 5566.", toolCalls: [] }
-    const chain = Why.value([started, carried, { _tag: "MessageReceived", content: "again?" }, ...events, replied], "5566")
-    assert.deepStrictEqual(draw(chain), ["5566 in reply of pass 1", "  carried:1 on pass 1: 5566", "    gap: elsewhere"])
+    const chain = Why.value(
+      [started, carried, { _tag: "MessageReceived", content: "again?" }, ...events, replied],
+      "5566"
+    )
+    assert.deepStrictEqual(draw(chain), [
+      "5566 in reply of pass 1",
+      "  carried:1 on pass 1: 5566",
+      "    gap: elsewhere"
+    ])
   })
 
   it("has a gap for each question that the record cannot answer", () => {
@@ -225,8 +270,13 @@ describe("Why", () => {
     assert.deepStrictEqual(draw(Why.call(events, 9)), ["gap: not-found"])
     assert.deepStrictEqual(draw(Why.tool(events, "nope")), ["gap: not-found"])
     assert.deepStrictEqual(draw(Why.answer(events.slice(0, 5))), ["gap: no-answer"])
-    const drifted = events.map((event): Event.Event => (event._tag === "ModelCalled" ? { ...event, wireHash: "x" } : event))
-    assert.deepStrictEqual(Why.answer(drifted).gaps.map(({ kind }) => kind), ["drift"])
+    const drifted = events.map((event): Event.Event =>
+      event._tag === "ModelCalled" ? { ...event, wireHash: "x" } : event
+    )
+    assert.deepStrictEqual(
+      Why.answer(drifted).gaps.map(({ kind }) => kind),
+      ["drift"]
+    )
   })
 
   it("finds a value by any of its spellings", () => {
@@ -238,10 +288,30 @@ describe("Why", () => {
   })
 
   it("shows spans that are in the text that was sent, of pieces that were on that wire", () => {
-    const word = FastCheck.constantFrom("1234", "$1,234", "AB-77", "ab-77", "x", "13:30", "1:30 PM", "-1234", "\n", '"', "é", "\\", "0x1f2e")
+    const word = FastCheck.constantFrom(
+      "1234",
+      "$1,234",
+      "AB-77",
+      "ab-77",
+      "x",
+      "13:30",
+      "1:30 PM",
+      "-1234",
+      "\n",
+      '"',
+      "é",
+      "\\",
+      "0x1f2e"
+    )
     const text = FastCheck.array(word, { maxLength: 8 }).map((words) => words.join(" "))
-    const args = FastCheck.oneof(text, FastCheck.record({ a: text, n: FastCheck.integer() }).map((value) => JSON.stringify(value)))
-    const reply = FastCheck.record({ say: text, calls: FastCheck.array(FastCheck.tuple(FastCheck.constant("look"), args, text), { maxLength: 3 }) })
+    const args = FastCheck.oneof(
+      text,
+      FastCheck.record({ a: text, n: FastCheck.integer() }).map((value) => JSON.stringify(value))
+    )
+    const reply = FastCheck.record({
+      say: text,
+      calls: FastCheck.array(FastCheck.tuple(FastCheck.constant("look"), args, text), { maxLength: 3 })
+    })
     FastCheck.assert(
       FastCheck.property(FastCheck.array(reply, { maxLength: 5 }), text, text, (replies, input, fact) => {
         const events = play(replies, { input, pieces: [Piece.fact("f", fact)] })

@@ -241,7 +241,10 @@ describe("AiSdkLLM over HTTP", () => {
     Effect.gen(function* () {
       const server = yield* serve(sse(...text("Yes."), ...done("stop")))
       const bare = { ...wire, system: [], tools: [], parameters: {}, messages: wire.messages.slice(0, 1) }
-      yield* Effect.provide(LLM.reply(bare), LLM.layerOpenAiCompatible({ url: server.url, model: "m", headers: { "x-a": "b" } }))
+      yield* Effect.provide(
+        LLM.reply(bare),
+        LLM.layerOpenAiCompatible({ url: server.url, model: "m", headers: { "x-a": "b" } })
+      )
       const { body, request } = server.exchanges[0]!
       assert.isUndefined(request.headers.authorization)
       assert.strictEqual(request.headers["x-a"], "b")
@@ -329,7 +332,10 @@ describe("AiSdkLLM over HTTP", () => {
       const reply = yield* ask(
         sse(
           { id: "x", choices: [], prompt_filter_results: [{ severity: "safe" }] },
-          chunk({ role: "assistant", content: "", audio: null, novel: { deep: [1] } }, { service_tier: "flex", x: null }),
+          chunk(
+            { role: "assistant", content: "", audio: null, novel: { deep: [1] } },
+            { service_tier: "flex", x: null }
+          ),
           chunk({ content: [{ type: "novel" }, { type: "text", text: "Yes." }] }),
           ...done("novel_reason")
         )
@@ -474,7 +480,12 @@ describe("AiSdkLLM over HTTP", () => {
         const { stream } = yield* LLM.LLM
         const fiber = yield* Effect.fork(
           LLM.collect(stream(wire), (parts) =>
-            Deferred.succeed(seen, Chunk.toReadonlyArray(parts).map((part) => (part._tag === "Text" ? part.delta : "?")).join(""))
+            Deferred.succeed(
+              seen,
+              Chunk.toReadonlyArray(parts)
+                .map((part) => (part._tag === "Text" ? part.delta : "?"))
+                .join("")
+            )
           )
         )
         assert.strictEqual(yield* Deferred.await(seen), "Zone")
@@ -512,9 +523,7 @@ describe("AiSdkLLM over HTTP", () => {
 
   it.live("keeps what one packet held in one chunk", () =>
     Effect.gen(function* () {
-      const server = yield* serve(
-        sse(...text(...Array.from({ length: 2_000 }, (_, n) => `t${n} `)), ...done("stop"))
-      )
+      const server = yield* serve(sse(...text(...Array.from({ length: 2_000 }, (_, n) => `t${n} `)), ...done("stop")))
       const sizes: Array<number> = []
       const started = process.cpuUsage()
       const reply = yield* Effect.flatMap(LLM.LLM, ({ stream }) =>
@@ -530,10 +539,12 @@ describe("AiSdkLLM over HTTP", () => {
 describe("AiSdkLLM and secrets", () => {
   it.live("no failure repeats the key, wherever the provider put it", () =>
     Effect.gen(function* () {
-      const body = { error: { message: `Bad key ${canary} at http://u:${canary}@host/?key=${canary}`, code: canary, type: canary } }
+      const body = {
+        error: { message: `Bad key ${canary} at http://u:${canary}@host/?key=${canary}`, code: canary, type: canary }
+      }
       for (const status of [400, 401, 403, 429, 500]) {
         const error = yield* refused(fails(status, body, { "x-request-key": canary, "retry-after": canary }))
-        assert.strictEqual(error.found?.includes("[masked]"), status === 401 || status === 403 ? false : true)
+        assert.strictEqual(error.found?.includes("[masked]"), status !== 401 && status !== 403)
       }
       yield* refused(sse(...text(canary), { error: body.error }))
       yield* refused(sse(`{"broken": "${canary}`))
@@ -582,7 +593,19 @@ describe("AiSdkLLM and secrets", () => {
         throw new Error("no")
       }
     })
-    const thrown = [hostile, undefined, null, 0, "down", Symbol("s"), [], {}, circular, new Error("x", { cause: circular }), new Date(NaN)]
+    const thrown = [
+      hostile,
+      undefined,
+      null,
+      0,
+      "down",
+      Symbol("s"),
+      [],
+      {},
+      circular,
+      new Error("x", { cause: circular }),
+      new Date(NaN)
+    ]
     for (const error of thrown) {
       const at = { provider: "p\n", modelId: "m", phase: "request", secrets: [] } as const
       const made = AiSdkError.toLLMError(error, at)
@@ -603,7 +626,10 @@ describe("LLM.layerConfig", () => {
   it.scopedLive("reads the server, the model and the key from the environment", () =>
     Effect.gen(function* () {
       const server = yield* serve(sse(...text("Yes."), ...done("stop")))
-      const entries = [["WHEREFORE_MODEL_URL", server.url], ["WHEREFORE_MODEL", "zone-7b"]] as const
+      const entries = [
+        ["WHEREFORE_MODEL_URL", server.url],
+        ["WHEREFORE_MODEL", "zone-7b"]
+      ] as const
       assert.strictEqual((yield* from([...entries, ["WHEREFORE_API_KEY", canary]])).content, "Yes.")
       yield* from([...entries, ["WHEREFORE_API_KEY", ""]])
       yield* from(entries)
@@ -617,8 +643,17 @@ describe("LLM.layerConfig", () => {
   it.live("names the variables that are missing", () =>
     Effect.gen(function* () {
       const none = yield* Effect.flip(from([["WHEREFORE_API_KEY", canary]]))
-      assert.deepInclude(none, { reason: "Misconfigured", code: "WF-LLM-008", where: "WHEREFORE_MODEL_URL, WHEREFORE_MODEL" })
-      const half = yield* Effect.flip(from([["WHEREFORE_MODEL_URL", "http://127.0.0.1:1/v1"], ["WHEREFORE_MODEL", ""]]))
+      assert.deepInclude(none, {
+        reason: "Misconfigured",
+        code: "WF-LLM-008",
+        where: "WHEREFORE_MODEL_URL, WHEREFORE_MODEL"
+      })
+      const half = yield* Effect.flip(
+        from([
+          ["WHEREFORE_MODEL_URL", "http://127.0.0.1:1/v1"],
+          ["WHEREFORE_MODEL", ""]
+        ])
+      )
       assert.strictEqual(half.where, "WHEREFORE_MODEL")
     })
   )
@@ -629,7 +664,10 @@ describe("LLM.layerConfig", () => {
         throw new Error("Cannot find package")
       })
       const error = yield* Effect.flip(Effect.provide(LLM.reply(wire), layer("http://127.0.0.1:1/v1")))
-      assert.deepInclude(error, { reason: "Misconfigured", what: "The package @ai-sdk/openai-compatible cannot be loaded." })
+      assert.deepInclude(error, {
+        reason: "Misconfigured",
+        what: "The package @ai-sdk/openai-compatible cannot be loaded."
+      })
       assert.include(error.next, "npm install @ai-sdk/openai-compatible")
     }).pipe(Effect.ensuring(Effect.sync(() => vi.doUnmock("@ai-sdk/openai-compatible"))))
   )
@@ -681,10 +719,19 @@ describe("AiSdkLLM.layer", () => {
     })
   )
 
-  it.live("parses past arguments where they are an object, for providers that want one", () =>
+  it.live("parses past arguments, and wraps what is no object, for providers that want one", () =>
     Effect.gen(function* () {
       const asked: Array<LanguageModelV3CallOptions> = []
-      const calls = ['{"n": 1}', '{"n": 1, bad', "", "[1]", "7", `{"a":${"[".repeat(9_000)}${"]".repeat(9_000)}}`]
+      const brackets = '[\\"'.repeat(600)
+      const calls = [
+        '{"n": 1}',
+        '{"n": 1, bad',
+        "",
+        "[1]",
+        "7",
+        JSON.stringify({ s: brackets }),
+        `{"a":${"[".repeat(9_000)}${"]".repeat(9_000)}}`
+      ]
       const deep = {
         ...wire,
         messages: [
@@ -697,8 +744,19 @@ describe("AiSdkLLM.layer", () => {
       }
       yield* Effect.provide(LLM.reply(deep), AiSdkLLM.layer(model([finished("stop")], asked)))
       const content = asked[0]!.prompt[1]!.content
-      const inputs = (typeof content === "string" ? [] : content).flatMap((part) => (part.type === "tool-call" ? [part.input] : []))
-      assert.deepStrictEqual(inputs, [{ n: 1 }, '{"n": 1, bad', {}, "[1]", "7", calls[5]])
+      const inputs = (typeof content === "string" ? [] : content).flatMap((part) =>
+        part.type === "tool-call" ? [part.input] : []
+      )
+      const wrapped = (text: string | undefined) => ({ unparsed_arguments: text })
+      assert.deepStrictEqual(inputs, [
+        { n: 1 },
+        wrapped('{"n": 1, bad'),
+        {},
+        wrapped("[1]"),
+        wrapped("7"),
+        { s: brackets },
+        wrapped(calls[6])
+      ])
     })
   )
 
@@ -716,13 +774,16 @@ describe("AiSdkLLM.layer", () => {
   it.live("maps usage, and the input without what the cache held", () =>
     Effect.gen(function* () {
       const cases = [
-        [usage({ total: 10, noCache: 4, cacheRead: 5, cacheWrite: 1 }, { total: 7, reasoning: 2 }), {
-          inputTokens: 4,
-          cacheReadTokens: 5,
-          cacheWriteTokens: 1,
-          outputTokens: 7,
-          reasoningTokens: 2
-        }],
+        [
+          usage({ total: 10, noCache: 4, cacheRead: 5, cacheWrite: 1 }, { total: 7, reasoning: 2 }),
+          {
+            inputTokens: 4,
+            cacheReadTokens: 5,
+            cacheWriteTokens: 1,
+            outputTokens: 7,
+            reasoningTokens: 2
+          }
+        ],
         [usage({ total: 10, cacheRead: 4 }, {}), { inputTokens: 6, cacheReadTokens: 4 }],
         [usage({ total: 3, cacheRead: 4, noCache: -1 }, { total: NaN }), { cacheReadTokens: 4 }],
         [usage({}, {}), {}]
@@ -736,7 +797,10 @@ describe("AiSdkLLM.layer", () => {
   it.live("takes an error part, an errored finish and a missing finish for failures", () =>
     Effect.gen(function* () {
       const delta: LanguageModelV3StreamPart = { type: "text-delta", id: "1", delta: "Zone" }
-      assert.strictEqual((yield* Effect.flip(replyOf([delta, { type: "error", error: "down" }, finished("stop")]))).reason, "Unavailable")
+      assert.strictEqual(
+        (yield* Effect.flip(replyOf([delta, { type: "error", error: "down" }, finished("stop")]))).reason,
+        "Unavailable"
+      )
       assert.strictEqual((yield* Effect.flip(replyOf([delta, finished("error")]))).reason, "Unavailable")
       assert.strictEqual((yield* Effect.flip(replyOf([delta]))).reason, "Protocol")
     })
@@ -762,7 +826,9 @@ describe("AiSdkLLM.layer", () => {
         },
         () => Promise.reject(new DOMException("late", "TimeoutError"))
       ]) {
-        const error = yield* Effect.flip(Effect.provide(LLM.reply(wire), AiSdkLLM.layer({ provider: "p", modelId: "m", doStream })))
+        const error = yield* Effect.flip(
+          Effect.provide(LLM.reply(wire), AiSdkLLM.layer({ provider: "p", modelId: "m", doStream }))
+        )
         assert.oneOf(error.reason, ["Unavailable", "Timeout"])
       }
     })
@@ -810,10 +876,12 @@ describe("LLMSuite", () => {
 
   it.live("sees through a layer that keeps no promise", () =>
     Effect.gen(function* () {
-      const layer = () => Layer.succeed(LLM.LLM, { stream: () => Stream.make<[LLM.Part]>({ _tag: "Text", delta: "x" }) })
-      const silent = () => Layer.succeed(LLM.LLM, {
-        stream: () => Stream.make<[LLM.Part]>({ _tag: "Finish", stopReason: "stop", usage: { inputTokens: 0 } })
-      })
+      const layer = () =>
+        Layer.succeed(LLM.LLM, { stream: () => Stream.make<[LLM.Part]>({ _tag: "Text", delta: "x" }) })
+      const silent = () =>
+        Layer.succeed(LLM.LLM, {
+          stream: () => Stream.make<[LLM.Part]>({ _tag: "Finish", stopReason: "stop", usage: { inputTokens: 0 } })
+        })
       for (const liar of [layer, silent]) {
         const exits = yield* Effect.forEach(LLMSuite.cases({ layer: liar }), ({ effect }) =>
           Effect.exit(Effect.timeout(effect, "1 second"))

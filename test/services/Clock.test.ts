@@ -26,7 +26,10 @@ describe("Clock.layerTicking", () => {
         midnight + 60_000
       ])
       const zoned = DateTime.unsafeSetZoneNamed(at, "Europe/Berlin")
-      assert.strictEqual(yield* Effect.provide(now, Clock.layerTicking({ start: zoned, step: Duration.zero })), midnight)
+      assert.strictEqual(
+        yield* Effect.provide(now, Clock.layerTicking({ start: zoned, step: Duration.zero })),
+        midnight
+      )
     })
   )
 
@@ -57,7 +60,10 @@ describe("Clock.layerTicking", () => {
     Effect.gen(function* () {
       const woken = yield* Ref.make<ReadonlyArray<string>>([])
       const sleeper = (name: string, duration: Duration.DurationInput) =>
-        Effect.zipRight(Effect.sleep(duration), Ref.update(woken, (names) => [...names, name]))
+        Effect.zipRight(
+          Effect.sleep(duration),
+          Ref.update(woken, (names) => [...names, name])
+        )
       yield* Effect.all(
         [
           sleeper("hour", "1 hour"),
@@ -87,7 +93,10 @@ describe("Clock.layerTicking", () => {
   it.live("retries by schedule at once, and the time shows the waits", () =>
     Effect.gen(function* () {
       const tries = yield* Ref.make(0)
-      const failing = Effect.zipRight(Ref.update(tries, (n) => n + 1), Effect.fail("down"))
+      const failing = Effect.zipRight(
+        Ref.update(tries, (n) => n + 1),
+        Effect.fail("down")
+      )
       const schedule = Schedule.exponential("1 second").pipe(Schedule.intersect(Schedule.recurs(4)))
       yield* Effect.flip(Effect.retry(failing, schedule))
       assert.strictEqual(yield* Ref.get(tries), 5)
@@ -111,7 +120,10 @@ describe("Clock.layerTicking", () => {
         const seen: Array<string> = []
         const actor = (name: string, rest: number) =>
           Effect.forEach([1, 2, 3], () =>
-            Effect.zipRight(Effect.sleep(rest), Effect.map(now, (at) => seen.push(`${name} ${at}`)))
+            Effect.zipRight(
+              Effect.sleep(rest),
+              Effect.map(now, (at) => seen.push(`${name} ${at}`))
+            )
           )
         yield* Effect.all([actor("a", 30), actor("b", 20), actor("c", 50)], { concurrency: "unbounded" })
         return seen
@@ -127,7 +139,10 @@ describe("Clock.layerFixed", () => {
     Effect.gen(function* () {
       const woken: Array<number> = []
       const sleeper = (seconds: number) =>
-        Effect.zipRight(Effect.sleep(Duration.seconds(seconds)), Effect.sync(() => woken.push(seconds)))
+        Effect.zipRight(
+          Effect.sleep(Duration.seconds(seconds)),
+          Effect.sync(() => woken.push(seconds))
+        )
       yield* Effect.all([sleeper(3), sleeper(1), sleeper(2)], { concurrency: "unbounded" })
       assert.deepStrictEqual(woken, [1, 2, 3])
       assert.deepStrictEqual([yield* now, yield* now], [start, start])

@@ -70,24 +70,23 @@ describe("LLM", () => {
   })
 
   it.effect("an error of the program that looks on is its own", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { stream } = yield* LLM.LLM
       assert.strictEqual(yield* Effect.flip(LLM.collect(stream(pass(1)), () => Effect.fail("full"))), "full")
     }).pipe(Effect.provide(LLM.layerScripted(["Yes."])))
   )
 
   it.effect("a stream of any make is folded, and its finalizers run", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       let closed = 0
       const parts: ReadonlyArray<LLM.Part> = [{ _tag: "Text", delta: "Yes." }, finish]
-      const stream = Stream.fromIterable(parts).pipe(
-        Stream.rechunk(1),
-        Stream.ensuring(Effect.sync(() => closed++))
-      )
+      const stream = Stream.fromIterable(parts).pipe(Stream.rechunk(1), Stream.ensuring(Effect.sync(() => closed++)))
       const sizes: Array<number> = []
       const reply = yield* LLM.collect(stream, (chunk) => Effect.sync(() => sizes.push(Chunk.size(chunk))))
       assert.deepStrictEqual([reply.content, sizes, closed], ["Yes.", [1, 1], 1])
-      const broken = yield* Effect.flip(LLM.collect(Stream.concat(stream, Stream.fail(LLM.failure("Timeout", { what: "Late." })))))
+      const broken = yield* Effect.flip(
+        LLM.collect(Stream.concat(stream, Stream.fail(LLM.failure("Timeout", { what: "Late." }))))
+      )
       assert.deepStrictEqual([broken.reason, closed], ["Timeout", 2])
       const defect = yield* Effect.exit(LLM.collect(Stream.concat(stream, Stream.die("boom"))))
       assert.include(inspect(defect), "boom")
@@ -97,7 +96,7 @@ describe("LLM", () => {
 
 describe("LLM.layerScripted", () => {
   it.effect("reads a list from its start, and says what is missing when it runs off the end", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       assert.strictEqual((yield* LLM.reply(pass(1))).content, "one")
       assert.strictEqual((yield* LLM.reply(pass(2))).content, "two of Be brief.")
       const error = yield* Effect.flip(LLM.reply(pass(3)))
@@ -109,11 +108,15 @@ describe("LLM.layerScripted", () => {
         expected: "at most 2 steps",
         retry: "never"
       })
-    }).pipe(Effect.provide(LLM.layerScripted(["one", (wire, index) => `${index === 1 ? "two" : "?"} of ${wire.system[0]?.text}`])))
+    }).pipe(
+      Effect.provide(
+        LLM.layerScripted(["one", (wire, index) => `${index === 1 ? "two" : "?"} of ${wire.system[0]?.text}`])
+      )
+    )
   )
 
   it.effect("tells what was asked, and whether steps are left", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const script = yield* LLM.Script
       const left = yield* Effect.flip(script.assertComplete)
       assert.deepInclude(left, { _tag: "ScriptIncomplete", steps: 2, used: 0, code: "WF-LLM-010" })
@@ -126,16 +129,19 @@ describe("LLM.layerScripted", () => {
   )
 
   it.effect("remembers no more wires than it is told to", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const script = yield* LLM.Script
       for (let n = 1; n <= 5; n++) yield* LLM.reply(pass(n))
       yield* script.assertComplete
-      assert.deepStrictEqual((yield* script.calls).map(({ iteration }) => iteration), [4, 5])
+      assert.deepStrictEqual(
+        (yield* script.calls).map(({ iteration }) => iteration),
+        [4, 5]
+      )
     }).pipe(Effect.provide(LLM.layerScripted(() => "again", { remember: 2 })))
   )
 
   it.effect("by pass, a run that is resumed goes on where it was, and a retry gets the same reply", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const script = yield* LLM.Script
       assert.strictEqual((yield* LLM.reply(pass(2))).content, "two")
       assert.strictEqual((yield* LLM.reply(pass(2))).content, "two")
@@ -147,7 +153,7 @@ describe("LLM.layerScripted", () => {
   )
 
   it.effect("writes calls with ids of their pass, and arguments as JSON or raw", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const one = yield* LLM.reply(pass(7))
       assert.deepStrictEqual(one, {
         content: "Looking.",
@@ -171,7 +177,7 @@ describe("LLM.layerScripted", () => {
   )
 
   it.effect("waits as long as it is told to, on the clock that it is given", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { stream } = yield* LLM.LLM
       const whole = yield* Effect.fork(LLM.reply(pass(1)))
       const streamed = yield* Effect.fork(Stream.runCount(stream(pass(2))))
@@ -184,7 +190,7 @@ describe("LLM.layerScripted", () => {
   )
 
   it.effect("fails where the script says so, with the error that it names", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { stream } = yield* LLM.LLM
       const limited = yield* Effect.flip(LLM.reply(pass(1)))
       assert.deepInclude(limited, { reason: "Limited", retry: { afterMs: 500 }, isRetryable: true })
@@ -209,7 +215,7 @@ describe("LLM.layerScripted", () => {
   )
 
   it.effect("a step that is a defect is one", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const exit = yield* Effect.exit(LLM.reply(pass(1)))
       assert.isTrue(exit._tag === "Failure" && Cause.isDie(exit.cause))
     }).pipe(

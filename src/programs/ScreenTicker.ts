@@ -1,0 +1,229 @@
+/**
+ * A `ScreenTicker` shows a run while it goes on: a line for each thing that a pass came to, as soon as it is recorded.
+ *
+ * @internal
+ */
+import * as Either from "effect/Either"
+import type * as Event from "../kernel/Event.ts"
+import * as Json from "../kernel/Json.ts"
+import * as Run from "../kernel/Run.ts"
+import * as Sources from "../kernel/Sources.ts"
+import type * as State from "../kernel/State.ts"
+import type * as Wire from "../kernel/Wire.ts"
+import * as ScreenLine from "./ScreenLine.ts"
+
+/** Where a display is: the state of the run so far, and what was counted of it. */
+export interface Ticker {
+  readonly state: State.State
+  /** Bytes of the first `messages` messages. */
+  readonly messages: number
+  readonly messageBytes: number
+  /** Bytes of the texts and tools that ride. */
+  readonly selection?: Wire.Selection
+  readonly selectionBytes: number
+  /** Bytes of each wire, added up. */
+  readonly sent: number
+  /** The pass whose first line was shown. */
+  readonly shown: number
+}
+
+export const initial: Ticker = {
+  state: Run.initial,
+  messages: 0,
+  messageBytes: 0,
+  selectionBytes: 0,
+  sent: 0,
+  shown: 0
+}
+
+export interface Options {
+  readonly room: ScreenLine.Room
+  /** Where the record is kept, if it is said. */
+  readonly record?: string
+}
+
+export interface Shown {
+  readonly ticker: Ticker
+  readonly lines: ReadonlyArray<ScreenLine.Line>
+}
+
+const bytesOf = (pieces: ReadonlyArray<Wire.Piece>): number =>
+  pieces.reduce((sum, piece) => sum + ScreenLine.utf8(Sources.textOf(piece)), 0)
+
+/** Counts what the fold has added to the wire. */
+const counted = (ticker: Ticker, state: State.State): Ticker => {
+  const { messages, selection } = state
+  const same = selection === ticker.selection
+  return {
+    ...ticker,
+    state,
+    messages: messages.length,
+    messageBytes: ticker.messageBytes + bytesOf(messages.slice(ticker.messages)),
+    selection,
+    selectionBytes: same ? ticker.selectionBytes : bytesOf([...selection.system, ...selection.tools])
+  }
+}
+
+/** Bytes of the wire of the current pass. */
+export const wireBytes = (ticker: Ticker): number => ticker.messageBytes + ticker.selectionBytes
+
+/** The arguments of a call as a person would read them out: plain values, or the JSON as it was written. */
+export const argumentsText = (args: string): string => {
+  if (args.length > 2_000) return args
+  const parsed = Json.parse(args)
+  if (Either.isLeft(parsed)) return args
+  const { right } = parsed
+  if (typeof right !== "object" || right === null || Array.isArray(right)) return args
+  const values: ReadonlyArray<unknown> = Object.values(right)
+  if (values.length > 4) return args
+  const shown = values.flatMap((value) => {
+    if (typeof value === "string") return [/[\s"]|^$/.test(value) ? JSON.stringify(value) : value]
+    return typeof value === "number" || typeof value === "boolean" ? [String(value)] : []
+  })
+  return shown.length === values.length ? shown.join(" ") : args
+}
+
+const verbs: { readonly [O in Event.ToolSettled["outcome"]]: string } = {
+  "ran-ok": "called",
+  "ran-error": "failed",
+  absent: "absent",
+  refused: "refused",
+  denied: "denied",
+  aborted: "aborted",
+  truncated: "cut",
+  unknown: "lost"
+}
+
+interface Row {
+  readonly verb: string
+  readonly style?: ScreenLine.Style
+  readonly text: string
+  readonly tail?: string
+  readonly ms?: number
+  readonly seq: number
+}
+
+/** One line; the pass and what it was sent are on the first line of the pass only. */
+const row = (ticker: Ticker, { ms, seq, style, tail = "", text, verb }: Row, { room }: Options): Shown => {
+  const { iteration } = ticker.state
+  const first = ticker.shown !== iteration && iteration > 0
+  const pass = first ? String(iteration) : ""
+  const size = first ? ScreenLine.bytes(wireBytes(ticker)) : ""
+  const opening = `${ScreenLine.padLeft(pass, 2)}  ${ScreenLine.padLeft(size, 8)}  `
+  const label = ScreenLine.pad(verb, 8)
+  const time = ScreenLine.padLeft(ms === undefined ? "" : ScreenLine.duration(ms), 6)
+  const closing = `${time}  ${ScreenLine.padLeft(`#${seq}`, 4)}`
+  const taken = opening.length + label.length + 2 + ScreenLine.width(tail) + closing.length + 2
+  const line = [
+    ScreenLine.span(opening, "faint"),
+    ScreenLine.span(`${label}  `, style),
+    ScreenLine.span(ScreenLine.fitIn(text, room, taken)),
+    ScreenLine.span(tail)
+  ]
+  return {
+    ticker: { ...ticker, shown: iteration },
+    lines: [ScreenLine.ending(line, ScreenLine.span(closing, "faint"), room)]
+  }
+}
+
+const opening = ({ state }: Ticker, called: Event.ModelCalled | undefined, { record, room }: Options) => {
+  const { started } = state
+  if (started === undefined) return []
+  const { limits } = started.manifest
+  const budget = [
+    ...(limits.passes === undefined ? [] : [ScreenLine.counted(limits.passes, "pass", "passes")]),
+    ...(limits.toolCalls === undefined ? [] : [ScreenLine.counted(limits.toolCalls, "tool call")]),
+    ...(limits.tokens === undefined ? [] : [ScreenLine.counted(limits.tokens, "token")]),
+    ...(limits.wallTimeMs === undefined ? [] : [ScreenLine.duration(limits.wallTimeMs)])
+  ]
+  const parts = [
+    `run ${ScreenLine.fit(started.runId, 64)}`,
+    `agent ${ScreenLine.fit(started.agent, 24)}`,
+    ...(called?.model === undefined ? [] : [`model ${ScreenLine.fit(called.model, 28)}`]),
+    ...(budget.length === 0 ? [] : [`at most ${budget.join(", ")}`])
+  ]
+  return [
+    ...ScreenLine.paragraph(parts.join(" · "), room.width, 4).map((text) => [ScreenLine.span(text, "faint")]),
+    ...(record === undefined ? [] : [[ScreenLine.span(`record ${ScreenLine.fitIn(record, room, 7)}`, "faint")]]),
+    [ScreenLine.span("asked  ", "faint"), ScreenLine.span(ScreenLine.fitIn(started.input, room, 7))],
+    []
+  ]
+}
+
+/** A result that can be shown whole, or its size. */
+const resultText = (served: string): string =>
+  served.length <= 24 && !served.includes("\n")
+    ? ` → ${served === "" ? '""' : served}`
+    : ` → ${ScreenLine.bytes(ScreenLine.utf8(served))}`
+
+const settled = (before: Ticker, ticker: Ticker, event: Event.ToolSettled, seq: number, options: Options): Shown => {
+  const { durationMs, error, outcome, served, toolCallId, toolName } = event
+  const call = before.state.transcript.open?.calls.find((one) => one.toolCallId === toolCallId)
+  const name = ScreenLine.fit(toolName, 32)
+  const text = call === undefined ? name : `${name} ${argumentsText(call.args)}`
+  const ms = durationMs === undefined ? {} : { ms: durationMs }
+  const ok = outcome === "ran-ok"
+  // The fold counts the result into the conversation when the last call settles: what was sent is what was before.
+  const shown = row(
+    { ...before, state: ticker.state, shown: before.shown },
+    { verb: verbs[outcome], ...(ok ? {} : { style: "warn" as const }), text, tail: resultText(served), ...ms, seq },
+    options
+  )
+  const why =
+    error === undefined
+      ? []
+      : [[ScreenLine.span(`${" ".repeat(24)}${ScreenLine.fitIn(error.what, options.room, 24)}`, "faint")]]
+  return { ticker: { ...ticker, shown: shown.ticker.shown }, lines: [...shown.lines, ...why] }
+}
+
+/** What one more event of the run shows. */
+export const step = (before: Ticker, seq: number, event: Event.Event, options: Options): Shown => {
+  const state = Run.step(before.state, event)
+  const ticker = counted(before, state)
+  const silent: Shown = { ticker, lines: [] }
+  switch (event._tag) {
+    case "ModelCalled": {
+      const sent = { ...ticker, sent: ticker.sent + wireBytes(ticker) }
+      return { ticker: sent, lines: event.iteration === 1 ? opening(ticker, event, options) : [] }
+    }
+    case "ModelReplied": {
+      if (event.content === "" && event.toolCalls.length > 0) return silent
+      const ms = event.durationMs === undefined ? {} : { ms: event.durationMs }
+      // The reply itself is part of the next wire, not of the one that it answers.
+      const shown = row({ ...before, state }, { verb: "said", text: event.content, ...ms, seq }, options)
+      return { ticker: { ...ticker, shown: shown.ticker.shown }, lines: shown.lines }
+    }
+    case "ModelFailed": {
+      const shown = row(ticker, { verb: "failed", style: "bad", text: event.problem.what, seq }, options)
+      return { ticker: shown.ticker, lines: shown.lines }
+    }
+    case "ToolSettled":
+      return settled(before, ticker, event, seq, options)
+    case "RunEnded": {
+      const first = state.marks.length === 0 ? opening(ticker, undefined, options) : []
+      if (event.reason === undefined) return { ticker, lines: first }
+      const shown = row(ticker, { verb: event.status, style: "warn", text: event.reason.what, seq }, options)
+      return { ticker: shown.ticker, lines: [...first, ...shown.lines] }
+    }
+    default:
+      return silent
+  }
+}
+
+/** What the run is doing now, in one line: what it waits for, and what it has sent. */
+export const status = ({ state, ...ticker }: Ticker, sinceMs: number): ScreenLine.Line | undefined => {
+  const size = ScreenLine.bytes(wireBytes({ state, ...ticker }))
+  const time = `${(sinceMs / 1_000).toFixed(1)}s`
+  if (state.ended !== undefined) return undefined
+  if (state.calling !== undefined) {
+    return [ScreenLine.span(`▸ pass ${state.calling} · asking the model · ${size} · ${time}`, "faint")]
+  }
+  const { startedCalls, transcript } = state
+  const [running] = startedCalls
+  const name = transcript.open?.calls.find(({ toolCallId }) => toolCallId === running?.toolCallId)?.toolName
+  if (name === undefined) return undefined
+  const others = startedCalls.length > 1 ? ` and ${startedCalls.length - 1} more` : ""
+  return [
+    ScreenLine.span(`▸ pass ${state.iteration} · running ${ScreenLine.fit(name, 32)}${others} · ${time}`, "faint")
+  ]
+}

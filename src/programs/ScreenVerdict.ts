@@ -1,0 +1,116 @@
+/**
+ * A `ScreenVerdict` is what a chain says of a value that was asked about: whether a cause of it is on the record.
+ *
+ * A value is `recorded` if a piece on the wire held it that the model did not write itself, or that it wrote in an earlier
+ * reply where the value was recorded in turn. It is `elsewhere` if the only such piece was carried from another run.
+ *
+ * @internal
+ */
+import type * as Chain from "../kernel/Chain.ts"
+
+export type Word = "recorded" | "elsewhere" | "nowhere"
+
+export interface Verdict {
+  readonly node: Chain.ValueNode
+  readonly word: Word
+  /** The pieces that the word rests on, in wire order. */
+  readonly by: ReadonlyArray<Chain.CarrierNode>
+}
+
+/** A chain that can be walked: its nodes by id, the edges that leave each, and the gap at each. */
+export interface Graph {
+  readonly nodes: ReadonlyMap<string, Chain.Node>
+  readonly from: ReadonlyMap<string, ReadonlyArray<Chain.Edge>>
+  readonly gaps: ReadonlyMap<string, ReadonlyArray<Chain.Gap>>
+  /** The nodes that the question is about. */
+  readonly asked: ReadonlyArray<Chain.Node>
+}
+
+const grouped = <A>(
+  items: ReadonlyArray<A>,
+  keyOf: (item: A) => string | undefined
+): ReadonlyMap<string, ReadonlyArray<A>> => {
+  const groups = new Map<string, Array<A>>()
+  for (const item of items) {
+    const key = keyOf(item)
+    if (key === undefined) continue
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [item])
+    else group.push(item)
+  }
+  return groups
+}
+
+export const graph = ({ edges, gaps, nodes }: Chain.Chain): Graph => {
+  const reached = new Set(edges.map(({ to }) => to))
+  return {
+    nodes: new Map(nodes.map((node) => [node.id, node])),
+    from: grouped(edges, (edge) => edge.from),
+    gaps: grouped(gaps, ({ at }) => at),
+    asked: nodes.filter(({ id }) => !reached.has(id))
+  }
+}
+
+/** The nodes that edges from `id` lead to, with the edge. */
+export const next = (
+  walk: Graph,
+  id: string
+): ReadonlyArray<{ readonly edge: Chain.Edge; readonly node: Chain.Node }> =>
+  (walk.from.get(id) ?? []).flatMap((edge) => {
+    const node = walk.nodes.get(edge.to)
+    return node === undefined ? [] : [{ edge, node }]
+  })
+
+const rank: { readonly [W in Word]: number } = { recorded: 2, elsewhere: 1, nowhere: 0 }
+
+const best = (words: ReadonlyArray<Word>): Word =>
+  words.reduce<Word>((most, word) => (rank[word] > rank[most] ? word : most), "nowhere")
+
+/** What is known of the value nodes that were walked; one that is being walked is not its own cause. */
+type Known = Map<string, Word>
+
+const carrierWord = (walk: Graph, carrier: Chain.CarrierNode, known: Known): Word => {
+  if (walk.gaps.get(carrier.id)?.some(({ kind }) => kind === "elsewhere") === true) return "elsewhere"
+  return best(
+    next(walk, carrier.id).map(({ edge, node }) =>
+      edge.grounds === "said" && node.kind === "value" ? valueWord(walk, node, known) : "recorded"
+    )
+  )
+}
+
+const carriersOf = (walk: Graph, id: string): ReadonlyArray<Chain.CarrierNode> =>
+  next(walk, id).flatMap(({ node }) => (node.kind === "carrier" ? [node] : []))
+
+const valueWord = (walk: Graph, node: Chain.ValueNode, known: Known): Word => {
+  const before = known.get(node.id)
+  if (before !== undefined) return before
+  known.set(node.id, "nowhere")
+  const word = best(carriersOf(walk, node.id).map((carrier) => carrierWord(walk, carrier, known)))
+  known.set(node.id, word)
+  return word
+}
+
+/** The values that a question is about: those of a text, or the arguments of a call. */
+const askedValues = (walk: Graph): ReadonlyArray<Chain.ValueNode> =>
+  walk.asked.flatMap((node): ReadonlyArray<Chain.ValueNode> => {
+    if (node.kind === "value") return [node]
+    return next(walk, node.id).flatMap(({ node }) => (node.kind === "value" ? [node] : []))
+  })
+
+/** What a chain says of each value that its question is about, in the order in which they were written. */
+export const of = (chain: Chain.Chain): ReadonlyArray<Verdict> => {
+  const walk = graph(chain)
+  const known: Known = new Map()
+  return askedValues(walk).map((node) => {
+    const word = valueWord(walk, node, known)
+    const by = carriersOf(walk, node.id).filter((carrier) => carrierWord(walk, carrier, known) === word)
+    return { node, word, by: word === "nowhere" ? [] : by }
+  })
+}
+
+/** Whether the question has a good answer: it was about something, the record holds together, and nothing is nowhere. */
+export const supported = (chain: Chain.Chain): boolean =>
+  of(chain).every(({ word }) => word !== "nowhere") &&
+  !chain.gaps.some(
+    ({ at, kind }) => kind === "drift" || (at === undefined && (kind === "not-found" || kind === "no-answer"))
+  )
