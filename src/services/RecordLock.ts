@@ -54,7 +54,7 @@ const isAlive = (pid: number): boolean => {
 const isDead = (path: string, maker: string): boolean => {
   const [, pid = "", started = "", where = ""] = /^(\d+)-(\d*)-([0-9a-f]+)$/.exec(maker) ?? []
   if (where !== place()) {
-    const made = Either.try(() => fs.lstatSync(path).ctimeMs)
+    const made = Either.try(() => fs.lstatSync(path).mtimeMs)
     return Either.isRight(made) && Date.now() - made.right > graceMs
   }
   if (!isAlive(Number(pid))) return true

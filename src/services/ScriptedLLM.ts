@@ -152,7 +152,12 @@ const play = (line: Line, iteration: number): Instant.Given => {
 }
 
 /** A model that answers from a script, and what can be asked about the script afterwards. */
-export const make = (steps: Steps, { remember = 256 }: Options = {}) =>
+export interface Scripted {
+  readonly llm: typeof LLM.LLM.Service
+  readonly script: typeof Script.Service
+}
+
+export const make = (steps: Steps, { remember = 256 }: Options = {}): Effect.Effect<Scripted> =>
   Effect.sync(() => {
     const choose: Chooser =
       typeof steps === "function"

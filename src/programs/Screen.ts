@@ -1,0 +1,15 @@
+/**
+ * A `Screen` is how a run looks to a person: its live display, what it came to, and a chain as a tree. All of it is pure;
+ * `print` makes characters of it that are safe for any terminal, whoever wrote the texts.
+ *
+ * @since 0.1.0
+ */
+export type { Line, Room, Span, Style } from "./ScreenLine.ts"
+export { json, print } from "./ScreenLine.ts"
+export type { Shown, Ticker } from "./ScreenTicker.ts"
+export { initial, status, step } from "./ScreenTicker.ts"
+export type { Account, Totals } from "./ScreenSummary.ts"
+export { account, final, show } from "./ScreenSummary.ts"
+export { conclusion, gaps, sent, tree } from "./ScreenTrail.ts"
+export type { Verdict, Word } from "./ScreenVerdict.ts"
+export { of as verdicts, supported } from "./ScreenVerdict.ts"

@@ -1,0 +1,284 @@
+/**
+ * A `ScreenSummary` is what a run came to, for a person: the answer, what its values rest on, what it took, and what to
+ * type next.
+ *
+ * @internal
+ */
+import type * as Chain from "../kernel/Chain.ts"
+import type * as Event from "../kernel/Event.ts"
+import * as Usage from "../kernel/Usage.ts"
+import * as Sources from "../kernel/Sources.ts"
+import * as Why from "../kernel/Why.ts"
+import * as ScreenLine from "./ScreenLine.ts"
+import * as ScreenTicker from "./ScreenTicker.ts"
+import * as ScreenVerdict from "./ScreenVerdict.ts"
+
+export interface Options {
+  readonly room: ScreenLine.Room
+  /** How the run is called in the commands to type next. */
+  readonly name: string
+  /** Whether the record was read again and found whole. Absent if nobody looked. */
+  readonly whole?: boolean
+  /** The run's start, in milliseconds since the epoch. */
+  readonly at?: number
+  /** Nothing is left out to save lines. */
+  readonly full?: boolean
+}
+
+/** What is counted of a run. */
+export interface Totals {
+  readonly passes: number
+  readonly toolCalls: number
+  readonly sentBytes: number
+  readonly distinctBytes: number
+  readonly tokens?: number
+  readonly durationMs?: number
+  readonly events: number
+}
+
+/** A run, folded for showing. `lines` are those of its passes. */
+export interface Account {
+  readonly ticker: ScreenTicker.Ticker
+  readonly lines: ReadonlyArray<ScreenLine.Line>
+  readonly chain: Chain.Chain
+  readonly verdicts: ReadonlyArray<ScreenVerdict.Verdict>
+  readonly totals: Totals
+}
+
+const margin = "         "
+
+/** A value of one kind as it is seen once, with how often the answer says it. */
+export interface Row {
+  readonly verdict: ScreenVerdict.Verdict
+  readonly times: number
+}
+
+export const account = (events: ReadonlyArray<Event.Event>, room: ScreenLine.Room): Account => {
+  let ticker = ScreenTicker.initial
+  const lines: Array<ScreenLine.Line> = []
+  events.forEach((event, seq) => {
+    const shown = ScreenTicker.step(ticker, seq, event, { room })
+    ticker = shown.ticker
+    // The opening says what the summary says itself.
+    if (event._tag !== "ModelCalled") lines.push(...shown.lines)
+  })
+  const chain = Why.answer(events)
+  const { state } = ticker
+  const pieces = [
+    ...state.pieces.map(({ declared }) => declared.text),
+    ...state.tools.map(({ declared }) => `${declared.description ?? ""}${JSON.stringify(declared.schema)}`),
+    ...state.messages.map(Sources.textOf)
+  ]
+  const tokens = Usage.total(state.spent.usage)
+  const durationMs = state.ended?.durationMs
+  return {
+    ticker,
+    lines,
+    chain,
+    verdicts: ScreenVerdict.of(chain),
+    totals: {
+      passes: state.spent.passes,
+      toolCalls: state.spent.toolCalls,
+      sentBytes: ticker.sent,
+      distinctBytes: pieces.reduce((sum, text) => sum + ScreenLine.utf8(text), 0),
+      ...(tokens === undefined ? {} : { tokens }),
+      ...(durationMs === undefined ? {} : { durationMs }),
+      events: events.length
+    }
+  }
+}
+
+/** A word as a shell reads it back. */
+export const shell = (text: string): string => (/^[\w.,:@%/+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)
+
+/** The command that asks why of a value. */
+export const whyCommand = (name: string, value: string): string =>
+  `wherefore why ${shell(name)} --value${value.startsWith("-") ? "=" : " "}${shell(value)}`
+
+const styles: { readonly [W in ScreenVerdict.Word]: ScreenLine.Style } = {
+  recorded: "good",
+  elsewhere: "warn",
+  nowhere: "bad"
+}
+
+const sourceOf = (walk: ScreenVerdict.Graph, carrier: Chain.CarrierNode): string => {
+  switch (carrier.role) {
+    case "tool": {
+      const call = ScreenVerdict.next(walk, carrier.id).find(({ node }) => node.kind === "call")?.node
+      return call?.kind === "call" ? `${ScreenLine.fit(call.toolName, 32)}, pass ${call.pass}` : "a tool's result"
+    }
+    case "user":
+      return "the person"
+    case "assistant":
+      return "an earlier reply"
+    case "system":
+      return `piece ${ScreenLine.fit(carrier.pieceId, 32)}`
+    case "definition":
+      return `definition of ${ScreenLine.fit(carrier.pieceId, 32)}`
+  }
+}
+
+/** What a value rests on, in words, and the event to look at. */
+export const restsOn = (walk: ScreenVerdict.Graph, { by, node, word }: ScreenVerdict.Verdict) => {
+  const first = by.find(({ role }) => role === "tool") ?? by[0]
+  if (first === undefined) return { text: `nothing that pass ${node.pass} was sent`, seq: node.seq }
+  const others = by.length === 1 ? "" : ` and ${by.length - 1} more`
+  const text = word === "elsewhere" ? "carried from another run" : sourceOf(walk, first)
+  return { text: `${text}${others}`, seq: first.seq }
+}
+
+const rank: { readonly [W in ScreenVerdict.Word]: number } = { nowhere: 0, elsewhere: 1, recorded: 2 }
+
+/** Each value once, what is nowhere first. */
+export const rows = (verdicts: ReadonlyArray<ScreenVerdict.Verdict>): ReadonlyArray<Row> => {
+  const seen = new Map<string, Row>()
+  for (const verdict of verdicts) {
+    const key = `${verdict.word} ${verdict.node.value}`
+    seen.set(key, { verdict: seen.get(key)?.verdict ?? verdict, times: (seen.get(key)?.times ?? 0) + 1 })
+  }
+  return Array.from(seen.values()).sort((a, b) => rank[a.verdict.word] - rank[b.verdict.word])
+}
+
+const valueLines = ({ chain, verdicts }: Account, { full = false, room }: Options, most: number) => {
+  const walk = ScreenVerdict.graph(chain)
+  const all = rows(verdicts)
+  const shown = full ? all : all.slice(0, most)
+  const cell = shown.reduce((widest, { verdict }) => Math.max(widest, Math.min(24, ScreenLine.width(verdict.node.value))), 4)
+  const lines = shown.map(({ times, verdict }, index): ScreenLine.Line => {
+    const value = ScreenLine.fit(verdict.node.value, 24)
+    const { seq, text } = restsOn(walk, verdict)
+    const often = times === 1 ? "" : `, said ${times} times`
+    const head = [
+      ScreenLine.span(index === 0 ? "values   " : margin, "faint"),
+      ScreenLine.span(ScreenLine.pad(value, cell), "strong"),
+      ScreenLine.span("  "),
+      ScreenLine.span(ScreenLine.pad(verdict.word, 9), styles[verdict.word]),
+      ScreenLine.span("  ")
+    ]
+    const taken = ScreenLine.widthOf(head) + 8
+    return ScreenLine.ending(
+      [...head, ScreenLine.span(ScreenLine.fitIn(text + often, room, taken))],
+      ScreenLine.span(`#${seq}`, "faint"),
+      room
+    )
+  })
+  const more = all.length - shown.length
+  return more === 0
+    ? lines
+    : [...lines, [ScreenLine.span(`${margin}… ${ScreenLine.counted(more, "more value")}`, "faint")]]
+}
+
+const totalsText = ({ totals }: Account, { whole }: Options): string => {
+  const { distinctBytes, durationMs, events, passes, sentBytes, tokens, toolCalls } = totals
+  const record = whole === undefined ? "" : whole ? "record whole, " : "record NOT whole, "
+  return [
+    ScreenLine.counted(passes, "pass", "passes"),
+    ScreenLine.counted(toolCalls, "tool call"),
+    `${ScreenLine.bytes(sentBytes)} sent, ${ScreenLine.bytes(distinctBytes)} distinct`,
+    ...(tokens === undefined ? [] : [ScreenLine.counted(tokens, "token")]),
+    ...(durationMs === undefined ? [] : [ScreenLine.duration(durationMs)]),
+    `${record}${ScreenLine.counted(events, "event")}`
+  ].join(" · ")
+}
+
+const totalsLines = (run: Account, options: Options): ReadonlyArray<ScreenLine.Line> =>
+  ScreenLine.paragraph(totalsText(run, options), options.room.width, 4).map((text) => [ScreenLine.span(text, "faint")])
+
+/** How a run stands that has no answer, and calls that may have acted. */
+const endLines = ({ ticker }: Account, { room }: Options): ReadonlyArray<ScreenLine.Line> => {
+  const { answered, ended, lost } = ticker.state
+  const told = (label: string, text: string, style: ScreenLine.Style): ReadonlyArray<ScreenLine.Line> =>
+    ScreenLine.paragraph(text, room.width === undefined ? undefined : room.width - 9, 3).map((part, index) => [
+      ScreenLine.span(index === 0 ? ScreenLine.pad(label, 9) : margin, style),
+      ScreenLine.span(part)
+    ])
+  const reason = ended?.reason
+  return [
+    ...(reason === undefined || answered !== undefined ? [] : told(ended?.status ?? "", `${reason.what} ${reason.next}`, "warn")),
+    ...(ended === undefined ? told("open", "The run has not ended: it goes on, or its process is gone.", "warn") : []),
+    ...lost.slice(0, 3).flatMap(({ reason, toolCallId }) => told("lost", `${toolCallId}: ${reason.what} ${reason.next}`, "warn"))
+  ]
+}
+
+const nextLines = (run: Account, { name }: Options, more: ReadonlyArray<string>): ReadonlyArray<ScreenLine.Line> => {
+  const [first] = rows(run.verdicts)
+  const why = first === undefined ? `wherefore why ${shell(name)}` : whyCommand(name, first.verdict.node.value)
+  return [...(run.ticker.state.answered === undefined ? [] : [why]), ...more].map((command, index) => [
+    ScreenLine.span(index === 0 ? "next     " : margin, "faint"),
+    ScreenLine.span(command)
+  ])
+}
+
+/** The last thing that `run` prints: twelve lines at most. */
+export const final = (run: Account, options: Options): ReadonlyArray<ScreenLine.Line> => {
+  const { answered } = run.ticker.state
+  const { room } = options
+  const answer =
+    answered === undefined
+      ? []
+      : [[ScreenLine.span("answer   ", "strong"), ScreenLine.span(ScreenLine.fitIn(answered.content, room, 9))]]
+  const values = valueLines(run, options, 4)
+  return [
+    ...answer,
+    ...endLines(run, options).slice(0, 4),
+    ...(values.length === 0 ? [] : [[], ...values]),
+    ...nextLines(run, options, answered === undefined ? [`wherefore show ${shell(options.name)}`] : []),
+    [],
+    ...totalsLines(run, options)
+  ]
+}
+
+const minute = (at: number): string => `${new Date(at).toISOString().slice(0, 16).replace("T", " ")}Z`
+
+export const when = (at: number): string => (Math.abs(at) < 8.64e15 ? minute(at) : "an impossible time")
+
+/** The head of a list of lines and its tail, with what is between them counted. */
+const folded = (lines: ReadonlyArray<ScreenLine.Line>, most: number): ReadonlyArray<ScreenLine.Line> => {
+  if (lines.length <= most) return lines
+  const head = Math.ceil(most / 2)
+  const hidden = lines.length - most + 1
+  const note = `${" ".repeat(14)}… ${ScreenLine.counted(hidden, "more line")} (--full)`
+  return [...lines.slice(0, head), [ScreenLine.span(note, "faint")], ...lines.slice(head + hidden)]
+}
+
+/** A labelled text with the event that holds it, wrapped where there is a width. */
+export const told = (label: string, text: string, seq: number, most: number, room: ScreenLine.Room) => {
+  const max = room.width === undefined ? undefined : room.width - 9 - 7
+  return ScreenLine.paragraph(text, max, most).map((part, index): ScreenLine.Line => {
+    const head = [ScreenLine.span(index === 0 ? ScreenLine.pad(label, 9) : margin, "faint"), ScreenLine.span(part)]
+    return index === 0 ? ScreenLine.ending(head, ScreenLine.span(`#${seq}`, "faint"), room) : head
+  })
+}
+
+/** All of a run that fits on a screen: what was asked and answered, the values, the passes. */
+export const show = (run: Account, options: Options): ReadonlyArray<ScreenLine.Line> => {
+  const { full = false, name, room } = options
+  const { state } = run.ticker
+  const { answered, ended, started } = state
+  const head = [
+    ...(options.at === undefined ? [] : [when(options.at)]),
+    ScreenLine.fit(started?.agent ?? "", 32),
+    [ended?.status ?? "open", ScreenLine.counted(run.totals.passes, "pass", "passes"), ScreenLine.counted(run.totals.events, "event")].join(" · ")
+  ]
+  const values = valueLines(run, options, 8)
+  const words = (["recorded", "elsewhere", "nowhere"] as const).flatMap((word) => {
+    const n = run.verdicts.filter((verdict) => verdict.word === word).length
+    return n === 0 && word === "elsewhere" ? [] : [`${word} ${n}`]
+  })
+  return [
+    [ScreenLine.span(ScreenLine.fit(started?.runId ?? "", 64), "strong"), ScreenLine.span(`  ${head.join("  ")}`)],
+    [],
+    ...told("asked", started?.input ?? "", 0, full ? Infinity : 4, room),
+    ...(answered === undefined ? [] : told("answer", answered.content, answerSeq(state), full ? Infinity : 10, room)),
+    ...endLines(run, options),
+    ...(values.length === 0 ? [] : [[], ...values, [ScreenLine.span(`${margin}${words.join(" · ")}`, "faint")]]),
+    [],
+    ...(run.lines.length === 0 ? [] : [[ScreenLine.span("pass      sent  did", "faint")], ...(full ? run.lines : folded(run.lines, 30)), []]),
+    ...totalsLines(run, options),
+    ...nextLines(run, options, [`wherefore why ${shell(name)}`, `wherefore verify ${shell(name)}`])
+  ]
+}
+
+/** The reply that the answer is. */
+const answerSeq = (state: ScreenTicker.Ticker["state"]): number =>
+  state.messages.findLast(({ message }) => message.role === "assistant")?.seq ?? 0

@@ -1,0 +1,276 @@
+/**
+ * A `ScreenTrail` is a chain as a tree of lines: each value, under it what carried it, and under that what caused it in
+ * turn. What was shown before is named by its event and not shown again.
+ *
+ * @internal
+ */
+import type * as Chain from "../kernel/Chain.ts"
+import * as ScreenLine from "./ScreenLine.ts"
+import * as ScreenVerdict from "./ScreenVerdict.ts"
+
+/** One thing on the way: what it is, the claim made of it, where it is, and its event. */
+interface Step {
+  readonly label: string
+  readonly labelStyle?: ScreenLine.Style
+  readonly claim: string
+  readonly claimStyle?: ScreenLine.Style
+  readonly where: string
+  readonly seq?: number
+  readonly below: ReadonlyArray<Step>
+}
+
+interface Walk extends ScreenVerdict.Graph {
+  readonly seen: Map<string, number>
+}
+
+const recorded = (by: ReadonlyArray<string>): string => (by.length === 0 ? "recorded" : `recorded · ${by.join(", ")}`)
+
+const gapSteps = (walk: Walk, id: string): ReadonlyArray<Step> =>
+  (walk.gaps.get(id) ?? []).map(({ kind, what }) => ({
+    label: kind,
+    labelStyle: kind === "nowhere" ? ("bad" as const) : ("warn" as const),
+    claim: "",
+    where: what,
+    below: []
+  }))
+
+const above = (seq: number): ReadonlyArray<Step> => [
+  { label: `as at #${seq}, above`, labelStyle: "faint", claim: "", where: "", below: [] }
+]
+
+/** What is under a node the first time, and a reference to it after that. */
+const once = (walk: Walk, id: string, seq: number, below: () => ReadonlyArray<Step>): ReadonlyArray<Step> => {
+  if (walk.seen.has(id)) {
+    const hidden = (walk.from.get(id) ?? []).length > 0 || walk.gaps.has(id)
+    return hidden ? above(walk.seen.get(id) ?? seq) : []
+  }
+  walk.seen.set(id, seq)
+  return below()
+}
+
+const valueBelow = (walk: Walk, node: Chain.ValueNode): ReadonlyArray<Step> =>
+  once(walk, node.id, node.seq, () => [
+    ...ScreenVerdict.next(walk, node.id).flatMap(({ edge, node }) =>
+      node.kind === "carrier" ? [carrierStep(walk, node, edge.by)] : []
+    ),
+    ...gapSteps(walk, node.id)
+  ])
+
+const argumentStep = (walk: Walk, node: Chain.ValueNode, toolName: string): Step => ({
+  label: JSON.stringify(node.value),
+  claim: "argument",
+  claimStyle: "faint",
+  where: `of ${ScreenLine.fit(toolName, 32)}, written by the model, pass ${node.pass}`,
+  seq: node.seq,
+  below: valueBelow(walk, node)
+})
+
+const callBelow = (walk: Walk, call: Chain.CallNode): ReadonlyArray<Step> =>
+  once(walk, call.id, call.seq, () =>
+    ScreenVerdict.next(walk, call.id).flatMap(({ node }) => (node.kind === "value" ? [argumentStep(walk, node, call.toolName)] : []))
+  )
+
+const callText = ({ args, outcome, pass, toolName }: Chain.CallNode): string => {
+  const ended = outcome === undefined || outcome === "ran-ok" ? "result" : outcome
+  return `${ended} of ${ScreenLine.fit(toolName, 32)} ${args}, pass ${pass}`
+}
+
+const carrierStep = (walk: Walk, carrier: Chain.CarrierNode, by: ReadonlyArray<string>): Step => {
+  const found = carrier.spans.find((span) => span.by.length === by.length) ?? carrier.spans[0]
+  const times = carrier.spans.length === 1 ? "" : ` ×${carrier.spans.length}`
+  const step = {
+    label: `${ScreenLine.fit(found?.text ?? carrier.pieceId, 32)}${times}`,
+    claim: recorded(by),
+    claimStyle: "good" as const,
+    seq: carrier.seq
+  }
+  const gaps = gapSteps(walk, carrier.id)
+  const roots = ScreenVerdict.next(walk, carrier.id)
+  const call = roots.find(({ node }) => node.kind === "call")?.node
+  if (call?.kind === "call") return { ...step, where: callText(call), below: [...callBelow(walk, call), ...gaps] }
+  const root = roots.find(({ node }) => node.kind === "root")?.node
+  if (root?.kind === "root") return { ...step, where: root.what, below: gaps }
+  const said = roots.find(({ node }) => node.kind === "value")?.node
+  if (said?.kind === "value") {
+    const place = said.place === "reply" ? "an earlier reply of the model" : "the arguments of an earlier call"
+    const claim = { claim: `said${by.length === 0 ? "" : ` · ${by.join(", ")}`}`, claimStyle: "faint" as const }
+    return { ...step, ...claim, where: `${place}, pass ${said.pass}`, below: [...valueBelow(walk, said), ...gaps] }
+  }
+  return { ...step, where: `${carrier.role} piece ${ScreenLine.fit(carrier.pieceId, 48)}`, below: gaps }
+}
+
+const askedStep = (walk: Walk, node: Chain.Node, word: ScreenVerdict.Word | undefined): Step | undefined => {
+  if (node.kind === "value") {
+    return {
+      label: ScreenLine.fit(node.value, 48),
+      labelStyle: "mark",
+      claim: word ?? "",
+      claimStyle: word === "recorded" ? "good" : word === "nowhere" ? "bad" : "warn",
+      where: `${node.place === "reply" ? "said" : "argued"} in pass ${node.pass}`,
+      seq: node.seq,
+      below: valueBelow(walk, node)
+    }
+  }
+  if (node.kind !== "call") return undefined
+  const { args, pass, seq, toolName } = node
+  return { label: ScreenLine.fit(toolName, 48), labelStyle: "mark", claim: "called", where: `${args}, pass ${pass}`, seq, below: callBelow(walk, node) }
+}
+
+interface Flat {
+  readonly prefix: string
+  readonly step: Step
+}
+
+const flat = (steps: ReadonlyArray<Step>, bars: string, top: boolean): ReadonlyArray<Flat> =>
+  steps.flatMap((step, index) => {
+    const last = index === steps.length - 1
+    const prefix = top ? "" : `${bars}${last ? "└─ " : "├─ "}`
+    const under = top ? "" : `${bars}${last ? "   " : "│  "}`
+    return [{ prefix, step }, ...flat(step.below, under, false)]
+  })
+
+/** One row, or two where its place does not fit beside the claim. */
+const rowLines = ({ prefix, step }: Flat, bars: string, cell: number, room: ScreenLine.Room): ReadonlyArray<ScreenLine.Line> => {
+  const deep = ScreenLine.width(prefix)
+  const { claim, claimStyle, label, labelStyle, seq, where } = step
+  const narrow = room.width === undefined ? 64 : Math.max(12, room.width - deep - 24)
+  const shown = ScreenLine.fit(label, narrow)
+  const named = [
+    ScreenLine.span(prefix, "faint"),
+    ScreenLine.span(ScreenLine.pad(shown, claim === "" ? 0 : cell - deep), labelStyle),
+    ...(claim === "" ? [] : [ScreenLine.span("  "), ScreenLine.span(claim, claimStyle)])
+  ]
+  const ref = seq === undefined ? undefined : ScreenLine.span(`#${seq}`, "faint")
+  const closed = (line: ScreenLine.Line): ScreenLine.Line => (ref === undefined ? line : ScreenLine.ending(line, ref, room))
+  if (where === "") return [closed(named)]
+  const left = room.width === undefined ? Infinity : room.width - ScreenLine.widthOf(named) - 2 - (ref === undefined ? 0 : ScreenLine.width(ref.text) + 2)
+  const beside = ScreenLine.width(where) <= left || left >= 40
+  if (beside) {
+    const text = ScreenLine.fit(where, Math.min(left, 240))
+    return [closed([...named, ScreenLine.span("  "), ScreenLine.span(text)])]
+  }
+  const indent = `${bars}  `
+  const text = ScreenLine.fitIn(where, room, ScreenLine.width(indent))
+  return [closed(named), [ScreenLine.span(indent, "faint"), ScreenLine.span(text)]]
+}
+
+/** The bars that go on below a row. */
+const barsBelow = (prefix: string, isLeaf: boolean): string => {
+  const under = prefix.replace(/├─ $/, "│  ").replace(/└─ $/, "   ")
+  return isLeaf ? under : `${under}│`.replace(/^│$/, "│")
+}
+
+const treeLines = (step: Step, room: ScreenLine.Room, most: number): ReadonlyArray<ScreenLine.Line> => {
+  const rows = [{ prefix: "", step }, ...flat(step.below, "", false)]
+  const limit = room.width === undefined ? 40 : Math.floor(room.width * 0.4)
+  const cell = rows.reduce((widest, { prefix, step }) => {
+    const own = ScreenLine.width(prefix) + ScreenLine.width(step.label)
+    return step.claim === "" || own > limit ? widest : Math.max(widest, own)
+  }, 8)
+  const lines: Array<ScreenLine.Line> = []
+  for (const [index, row] of rows.entries()) {
+    const next = rowLines(row, barsBelow(row.prefix, row.step.below.length === 0), cell, room)
+    const rest = rows.length - index
+    if (index > 0 && rest > 1 && lines.length + next.length > most - 1) {
+      return [...lines, [ScreenLine.span(`   … ${ScreenLine.counted(rest, "more step")} (--full)`, "faint")]]
+    }
+    lines.push(...next)
+  }
+  return lines
+}
+
+export interface Options {
+  readonly room: ScreenLine.Room
+  /** Everything; else about forty lines. */
+  readonly full?: boolean
+}
+
+const linesInAll = 40
+
+/** The tree of a chain. */
+export const tree = (chain: Chain.Chain, { full = false, room }: Options): ReadonlyArray<ScreenLine.Line> => {
+  const walk: Walk = { ...ScreenVerdict.graph(chain), seen: new Map() }
+  const words = new Map(ScreenVerdict.of(chain).map(({ node, word }) => [node.id, word]))
+  const steps = walk.asked.flatMap((node) => askedStep(walk, node, words.get(node.id)) ?? [])
+  const shown = full ? steps : steps.slice(0, 10)
+  const most = full ? Infinity : Math.max(4, Math.floor(linesInAll / Math.max(1, shown.length)))
+  const more = steps.length - shown.length
+  return [
+    ...shown.flatMap((step) => treeLines(step, room, most)),
+    ...(more === 0 ? [] : [[ScreenLine.span(`… ${ScreenLine.counted(more, "more value")} (--full)`, "faint")]])
+  ]
+}
+
+/** A text around a place in it, the place marked. What is left out on both sides is counted. */
+const around = (text: string, { end, start }: { readonly start: number; readonly end: number }, cells: number): ReadonlyArray<ScreenLine.Span> => {
+  const value = ScreenLine.fit(text.slice(start, end), Math.max(8, Math.floor(cells / 2)))
+  const side = Math.max(4, Math.floor((cells - ScreenLine.width(value) - 2 - 26) / 2))
+  const before = Array.from(text.slice(Math.max(0, start - 2 * side), start)).slice(-side).join("")
+  const after = Array.from(text.slice(end, end + 2 * side)).slice(0, side).join("")
+  const cutBefore = start - before.length
+  const cutAfter = text.length - end - after.length
+  return [
+    ScreenLine.span(cutBefore === 0 ? "" : `${ScreenLine.count(cutBefore)} … `, "faint"),
+    ScreenLine.span(before),
+    ScreenLine.span(`«${value}»`, "mark"),
+    ScreenLine.span(after),
+    ScreenLine.span(cutAfter === 0 ? "" : ` … ${ScreenLine.count(cutAfter)}`, "faint")
+  ]
+}
+
+/** The exact text that the model was sent, around each match of what was asked about. */
+export const sent = (chain: Chain.Chain, { full = false, room }: Options): ReadonlyArray<ScreenLine.Line> => {
+  const walk = ScreenVerdict.graph(chain)
+  const seen = new Set<string>()
+  const places = ScreenVerdict.of(chain).flatMap(({ node }) =>
+    ScreenVerdict.next(walk, node.id).flatMap(({ node }) =>
+      node.kind !== "carrier"
+        ? []
+        : node.spans.slice(0, full ? Infinity : 2).flatMap((span) => {
+            const key = `${node.pieceId}:${span.start}`
+            if (seen.has(key)) return []
+            seen.add(key)
+            return [{ node, span }]
+          })
+    )
+  )
+  if (places.length === 0) return []
+  const shown = full ? places : places.slice(0, 8)
+  const more = places.length - shown.length
+  const lines = shown.map(({ node, span }) => {
+    const head = ScreenLine.span(`  ${ScreenLine.fit(node.pieceId, 20)}  `, "faint")
+    const ref = ScreenLine.span(`#${node.seq}`, "faint")
+    const cells = room.width === undefined ? 160 : room.width - ScreenLine.widthOf([head, ref]) - 2
+    return ScreenLine.ending([head, ...around(node.text, span, cells)], ref, room)
+  })
+  return [
+    [ScreenLine.span("what the model was sent, around each match", "faint")],
+    ...lines,
+    ...(more === 0 ? [] : [[ScreenLine.span(`  … ${ScreenLine.counted(more, "more place")} (--full)`, "faint")]])
+  ]
+}
+
+/** Gaps that concern the whole question. */
+export const gaps = (chain: Chain.Chain, { room }: Options): ReadonlyArray<ScreenLine.Line> =>
+  chain.gaps.flatMap(({ at, kind, what }) =>
+    at !== undefined
+      ? []
+      : ScreenLine.paragraph(`${kind}: ${what}`, room.width, 4).map((text) => [ScreenLine.span(text, "warn")])
+  )
+
+/** The one line that says it all. */
+export const conclusion = (chain: Chain.Chain): ScreenLine.Line => {
+  const verdicts = ScreenVerdict.of(chain)
+  const yes = ScreenVerdict.supported(chain)
+  const say = (word: ScreenVerdict.Word) => {
+    const n = verdicts.filter((verdict) => verdict.word === word).length
+    return n === 0 ? [] : [`${n} ${word}`]
+  }
+  const words = [...say("recorded"), ...say("elsewhere"), ...say("nowhere")]
+  const why = words.length > 0 ? words.join(", ") : yes ? "there is no value to trace" : "there is nothing to trace"
+  return [
+    ScreenLine.span("supported: "),
+    ScreenLine.span(yes ? "yes" : "no", yes ? "good" : "bad"),
+    ScreenLine.span(` · ${why}`)
+  ]
+}
