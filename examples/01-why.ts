@@ -1,6 +1,6 @@
 /**
  * An agent answers a question about a table of weather. One piece of its context is stale, so the answer reads well and
- * is wrong. The record says why; without the piece, the answer is another.
+ * is wrong. The record says why; without the piece, the same question gets another answer.
  */
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
@@ -15,10 +15,61 @@ const question = "How much rain fell on the wettest day of the latest full year,
 
 const agent = Agent.make({
   name: "weather",
-  instructions: "You answer questions about daily weather in Seattle. Use the tools; name the day and the amount.",
-  pieces: [Piece.fact("station-notes", "Station notes, January 2014: the table grows once a year. Its latest full year is 2013.")],
+  instructions: "You answer questions about daily weather in Seattle. Look up the day and the amount with the tools.",
+  pieces: [Piece.fact("station-notes", "Note of January 2014: the table's latest full year is 2013.")],
   toolkit: Station.toolkit,
   budget: { passes: 8 }
 })
 
-const say = (text: string) => Effect.sync(() => console.log(text))
+const room = { width: 80 }
+const colour = process.stdout.isTTY && process.env["NO_COLOR"] === undefined
+const print = (lines: ReadonlyArray<Screen.Line>) =>
+  Effect.sync(() => process.stdout.write(Screen.print(lines, { colour })))
+const title = (text: string) => print([[], [{ text, style: "strong" }], []])
+
+/** Runs an agent, shows its passes and tokens as they come, and gives the events that its record holds. */
+const live = <R>(asked: Agent.Agent<R>) =>
+  Effect.gen(function* () {
+    let ticker = Screen.initial
+    yield* Stream.runForEach(Agent.stream(asked, question), (progress) => {
+      if (progress._tag === "Received") return Effect.void
+      const shown = Screen.step(ticker, progress.seq, progress.event, { room })
+      ticker = shown.ticker
+      return print(shown.lines)
+    })
+    const record = yield* Record.Record
+    const runId = ticker.state.started?.runId ?? ""
+    const events = Array.from(yield* Stream.runCollect(record.read(runId)), ({ event }) => event)
+    yield* print([[], ...Screen.final(Screen.account(events, room), { room, name: "@", whole: true })])
+    return events
+  })
+
+const program = Effect.gen(function* () {
+  yield* title("1. An agent answers a question about 1,461 days of weather")
+  yield* print(Model.notice.map((text) => [{ text, style: "faint" }]))
+  const events = yield* live(agent)
+
+  yield* title("2. Why does it say so? Each value, back to what caused it")
+  const chain = Why.answer(events)
+  yield* print([...Screen.tree(chain, { room }), [], ...Screen.sent(chain, { room })])
+  for (const node of chain.nodes) {
+    if (node.kind !== "carrier" || node.role !== "system") continue
+    yield* print([
+      [],
+      [{ text: `  the piece "${node.pieceId}", exactly as the model was sent it in pass ${node.pass}` }]
+    ])
+    yield* print([[{ text: "  " }, { text: node.text, style: "mark" }]])
+  }
+
+  yield* title('3. The same question without the piece "station-notes":')
+  yield* live(Agent.without(agent, "station-notes"))
+})
+
+const layers = Layer.mergeAll(
+  Model.layer,
+  Record.layerFile({ directory: ".wherefore" }),
+  ArtifactStore.layerMemory(),
+  Station.layer
+).pipe(Layer.provide(NodeContext.layer))
+
+NodeRuntime.runMain(Effect.provide(program, layers))

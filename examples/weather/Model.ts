@@ -33,4 +33,14 @@ const scripted = (wire: Wire.Wire): LLM.Line => {
 
 export const isScripted = process.env["WHEREFORE_MODEL_URL"] === undefined
 
+/** Said before a run, so that nobody takes the scripted model for what it is not. */
+export const notice: ReadonlyArray<string> = isScripted
+  ? [
+      "The model here is a script, not a language model. It reads its wire: what it",
+      "replies follows from what it is sent. It counts four characters as a token.",
+      "With WHEREFORE_MODEL_URL and WHEREFORE_MODEL set, that model answers instead.",
+      ""
+    ]
+  : [`The model is ${process.env["WHEREFORE_MODEL"] ?? "not named"}.`, ""]
+
 export const layer = isScripted ? LLM.layerScripted(scripted) : LLM.layerConfig

@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { fileURLToPath } from "node:url"
 
-const table = fileURLToPath(import.meta.resolve("vega-datasets/data/seattle-weather.csv"))
+const table = fileURLToPath(new URL("../data/seattle-weather.csv", import.meta.resolve("vega-datasets")))
 
 interface Day {
   readonly date: string

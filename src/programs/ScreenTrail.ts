@@ -21,7 +21,11 @@ interface Step {
 
 interface Walk extends ScreenVerdict.Graph {
   readonly seen: Map<string, number>
+  readonly depth: number
 }
+
+/** Deeper than this, a tree is wider than a screen. */
+const deepest = 20
 
 const recorded = (by: ReadonlyArray<string>): string => (by.length === 0 ? "recorded" : `recorded · ${by.join(", ")}`)
 
@@ -39,17 +43,20 @@ const above = (seq: number): ReadonlyArray<Step> => [
 ]
 
 /** What is under a node the first time, and a reference to it after that. */
-const once = (walk: Walk, id: string, seq: number, below: () => ReadonlyArray<Step>): ReadonlyArray<Step> => {
+const once = (walk: Walk, id: string, seq: number, below: (walk: Walk) => ReadonlyArray<Step>): ReadonlyArray<Step> => {
   if (walk.seen.has(id)) {
     const hidden = (walk.from.get(id) ?? []).length > 0 || walk.gaps.has(id)
     return hidden ? above(walk.seen.get(id) ?? seq) : []
   }
+  if (walk.depth > deepest) {
+    return [{ label: "deeper", labelStyle: "faint", claim: "", where: `it goes on from #${seq}`, seq, below: [] }]
+  }
   walk.seen.set(id, seq)
-  return below()
+  return below({ ...walk, depth: walk.depth + 1 })
 }
 
 const valueBelow = (walk: Walk, node: Chain.ValueNode): ReadonlyArray<Step> =>
-  once(walk, node.id, node.seq, () => [
+  once(walk, node.id, node.seq, (walk) => [
     ...ScreenVerdict.next(walk, node.id).flatMap(({ edge, node }) =>
       node.kind === "carrier" ? [carrierStep(walk, node, edge.by)] : []
     ),
@@ -66,7 +73,7 @@ const argumentStep = (walk: Walk, node: Chain.ValueNode, toolName: string): Step
 })
 
 const callBelow = (walk: Walk, call: Chain.CallNode): ReadonlyArray<Step> =>
-  once(walk, call.id, call.seq, () =>
+  once(walk, call.id, call.seq, (walk) =>
     ScreenVerdict.next(walk, call.id).flatMap(({ node }) => (node.kind === "value" ? [argumentStep(walk, node, call.toolName)] : []))
   )
 
@@ -157,7 +164,7 @@ const rowLines = ({ prefix, step }: Flat, bars: string, cell: number, room: Scre
 /** The bars that go on below a row. */
 const barsBelow = (prefix: string, isLeaf: boolean): string => {
   const under = prefix.replace(/├─ $/, "│  ").replace(/└─ $/, "   ")
-  return isLeaf ? under : `${under}│`.replace(/^│$/, "│")
+  return isLeaf ? under : `${under}│`
 }
 
 const treeLines = (step: Step, room: ScreenLine.Room, most: number): ReadonlyArray<ScreenLine.Line> => {
@@ -189,7 +196,7 @@ const linesInAll = 40
 
 /** The tree of a chain. */
 export const tree = (chain: Chain.Chain, { full = false, room }: Options): ReadonlyArray<ScreenLine.Line> => {
-  const walk: Walk = { ...ScreenVerdict.graph(chain), seen: new Map() }
+  const walk: Walk = { ...ScreenVerdict.graph(chain), seen: new Map(), depth: 0 }
   const words = new Map(ScreenVerdict.of(chain).map(({ node, word }) => [node.id, word]))
   const steps = walk.asked.flatMap((node) => askedStep(walk, node, words.get(node.id)) ?? [])
   const shown = full ? steps : steps.slice(0, 10)
@@ -204,17 +211,18 @@ export const tree = (chain: Chain.Chain, { full = false, room }: Options): Reado
 /** A text around a place in it, the place marked. What is left out on both sides is counted. */
 const around = (text: string, { end, start }: { readonly start: number; readonly end: number }, cells: number): ReadonlyArray<ScreenLine.Span> => {
   const value = ScreenLine.fit(text.slice(start, end), Math.max(8, Math.floor(cells / 2)))
-  const side = Math.max(4, Math.floor((cells - ScreenLine.width(value) - 2 - 26) / 2))
+  const notes = 2 * (" more … ".length + ScreenLine.count(text.length).length)
+  const side = Math.max(4, Math.floor((cells - ScreenLine.width(value) - 2 - notes) / 2))
   const before = Array.from(text.slice(Math.max(0, start - 2 * side), start)).slice(-side).join("")
   const after = Array.from(text.slice(end, end + 2 * side)).slice(0, side).join("")
   const cutBefore = start - before.length
   const cutAfter = text.length - end - after.length
   return [
-    ScreenLine.span(cutBefore === 0 ? "" : `${ScreenLine.count(cutBefore)} … `, "faint"),
+    ScreenLine.span(cutBefore === 0 ? "" : `${ScreenLine.count(cutBefore)} more … `, "faint"),
     ScreenLine.span(before),
     ScreenLine.span(`«${value}»`, "mark"),
     ScreenLine.span(after),
-    ScreenLine.span(cutAfter === 0 ? "" : ` … ${ScreenLine.count(cutAfter)}`, "faint")
+    ScreenLine.span(cutAfter === 0 ? "" : ` … ${ScreenLine.count(cutAfter)} more`, "faint")
   ]
 }
 

@@ -10,6 +10,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Exit from "effect/Exit"
 import * as fs from "node:fs"
 import * as Printable from "../kernel/Printable.ts"
 import * as RecordChain from "./RecordChain.ts"
@@ -31,6 +32,8 @@ export interface Writer {
   /** Which file that was. */
   inode?: number
   fd?: number
+  /** How many bytes of an append that a crash cut short were removed and not yet told of. */
+  cut: number
   /** A line is written and not yet acknowledged: readers stop at the cursor. */
   writing: boolean
   /** The name of the file survives a loss of power. */
@@ -48,6 +51,7 @@ export const make = (directory: string, runId: string): Writer => ({
   wakeup: Wakeup.make(),
   permit: Effect.unsafeMakeSemaphore(1),
   cursor: RecordLines.start(runId),
+  cut: 0,
   writing: false,
   named: false,
   uses: 0
@@ -177,8 +181,8 @@ const writeAll = (fd: number, bytes: Buffer): void => {
   while (written < bytes.length) written += fs.writeSync(fd, bytes, written)
 }
 
-/** `busy`: another process is writing. `behind`: one has written. Otherwise how many bytes were cut off the end. */
-type Put = "busy" | "behind" | number
+/** `busy`: another process is writing. `behind`: one has written. */
+type Put = "busy" | "behind" | "written"
 
 const put = (writer: Writer, bytes: Buffer): Either.Either<Put, RecordError.RecordError> => {
   const { offset, position } = writer.cursor
@@ -186,10 +190,10 @@ const put = (writer: Writer, bytes: Buffer): Either.Either<Put, RecordError.Reco
   if (Either.isLeft(size)) return Either.left(size.left)
   const { fd } = writer
   if (fd === undefined) return Either.left(lost(writer))
-  const dropped = size.right - offset
-  if (dropped > 0) {
+  const extra = size.right - offset
+  if (extra > 0) {
     const rest = io(writer, () => {
-      const buffer = Buffer.allocUnsafe(Math.min(dropped, RecordChain.maxLine + 1))
+      const buffer = Buffer.allocUnsafe(Math.min(extra, RecordChain.maxLine + 1))
       return buffer.subarray(0, RecordLines.fill(fd, buffer, offset))
     })
     if (Either.isLeft(rest)) return Either.left(rest.left)
@@ -201,9 +205,10 @@ const put = (writer: Writer, bytes: Buffer): Either.Either<Put, RecordError.Reco
       fs.fdatasyncSync(fd)
     }, unwritten)
     if (Either.isLeft(cut)) return broke(writer, cut.left)
+    writer.cut = extra
   }
   const written = io(writer, () => writeAll(fd, bytes), unwritten)
-  return Either.isLeft(written) ? broke(writer, written.left) : Either.right(dropped)
+  return Either.isLeft(written) ? broke(writer, written.left) : Either.right("written")
 }
 
 const broke = (writer: Writer, error: RecordError.RecordError): Either.Either<never, RecordError.RecordError> => {
@@ -258,38 +263,46 @@ export interface Appended {
   readonly hash: string
 }
 
+/** Flushes and acknowledges what is written. */
+const settle = (directory: Directory, writer: Writer, cursor: RecordLines.Cursor, isLast: boolean) => {
+  writer.writing = true
+  return Effect.onExit(flush(directory, writer), (exit) =>
+    Effect.sync(() => {
+      writer.writing = false
+      if (Exit.isFailure(exit)) return
+      writer.cursor = cursor
+      if (isLast) close(writer)
+      Wakeup.notify(writer.wakeup)
+    })
+  )
+}
+
+/** Tells of a tail that was cut off, if one was. */
+const tell = (directory: Directory, writer: Writer, entries: number): Effect.Effect<void> => {
+  const { cut } = writer
+  writer.cut = 0
+  return cut === 0 ? Effect.void : directory.recovered(writer.runId, cut, entries)
+}
+
 /** One attempt, which nothing can stop in the middle. */
 const attempt = (
   directory: Directory,
   writer: Writer,
   at: number,
-  texts: ReadonlyArray<string>
+  { ended, texts }: RecordInput.Draft
 ): Effect.Effect<Appended | "busy" | "behind", RecordError.RecordError> =>
   Effect.suspend((): Effect.Effect<Appended | "busy" | "behind", RecordError.RecordError> => {
     const { offset, position } = writer.cursor
     const hash = RecordChain.links(position, at, texts).at(-1) ?? position.hash
     const bytes = Buffer.from(RecordChain.line(position, at, texts, hash))
     const done = putLocked(writer, bytes)
-    if (Either.isLeft(done)) return done.left
-    if (typeof done.right === "string") return Effect.succeed(done.right)
+    const told = tell(directory, writer, position.seq)
+    if (Either.isLeft(done)) return Effect.zipRight(told, done.left)
+    if (done.right !== "written") return Effect.succeed(done.right)
     const seq = position.seq + texts.length
-    const acknowledge = Effect.sync((): Appended => {
-      writer.cursor = { position: { runId: writer.runId, seq, hash }, offset: offset + bytes.length }
-      writer.writing = false
-      Wakeup.notify(writer.wakeup)
-      return { seq: seq - 1, hash }
-    })
-    writer.writing = true
-    const flushed = !directory.flush
-      ? acknowledge
-      : Effect.tapError(Effect.zipRight(flush(directory, writer), acknowledge), () =>
-          Effect.sync(() => {
-            writer.writing = false
-          })
-        )
-    return done.right === 0
-      ? flushed
-      : Effect.zipRight(directory.recovered(writer.runId, done.right, position.seq), flushed)
+    const cursor = { position: { runId: writer.runId, seq, hash }, offset: offset + bytes.length }
+    const settled = settle(directory, writer, cursor, ended !== undefined)
+    return Effect.as(Effect.ensuring(settled, told), { seq: seq - 1, hash })
   }).pipe(Effect.uninterruptible)
 
 /** How often another process is waited for, some five seconds in all. */
@@ -306,7 +319,7 @@ const write = (
   directory: Directory,
   writer: Writer,
   expectedSeq: number,
-  texts: ReadonlyArray<string>,
+  draft: RecordInput.Draft,
   fresh: boolean,
   tries: number
 ): Effect.Effect<Appended, RecordError.RecordError | RecordError.RecordConflict> =>
@@ -315,10 +328,10 @@ const write = (
     const { seq } = writer.cursor.position
     if (expectedSeq < seq || (fresh && expectedSeq > seq)) return RecordError.conflict(writer.runId, expectedSeq, seq)
     if (tries === patience) return busy(writer.runId)
-    const again = (fresh: boolean) => write(directory, writer, expectedSeq, texts, fresh, tries + 1)
+    const again = (fresh: boolean) => write(directory, writer, expectedSeq, draft, fresh, tries + 1)
     if (expectedSeq > seq) return Effect.zipRight(catchUp(writer), again(true))
     return Effect.flatMap(RecordInput.now, (at) =>
-      Effect.flatMap(attempt(directory, writer, at, texts), (done) => {
+      Effect.flatMap(attempt(directory, writer, at, draft), (done) => {
         if (done === "busy") return Effect.zipRight(Wakeup.pause(Math.min(50, 2 ** tries)), again(false))
         return done === "behind" ? Effect.zipRight(catchUp(writer), again(true)) : Effect.succeed(done)
       })
@@ -330,6 +343,6 @@ export const append = (
   directory: Directory,
   writer: Writer,
   expectedSeq: number,
-  { texts }: RecordInput.Draft
+  draft: RecordInput.Draft
 ): Effect.Effect<Appended, RecordError.RecordError | RecordError.RecordConflict> =>
-  writer.permit.withPermits(1)(write(directory, writer, expectedSeq, texts, false, 0))
+  writer.permit.withPermits(1)(write(directory, writer, expectedSeq, draft, false, 0))

@@ -1,0 +1,184 @@
+/**
+ * A `Reference` is how a run is named on the command line: by its id or the start of it, by its file, by how new it is, or
+ * as what comes in on standard input.
+ */
+import * as Effect from "effect/Effect"
+import * as fs from "node:fs"
+import * as path from "node:path"
+import * as Printable from "../kernel/Printable.ts"
+import * as Record from "../services/Record.ts"
+import * as ScreenSummary from "../programs/ScreenSummary.ts"
+import * as Complaint from "./Complaint.ts"
+import type { Session } from "./Session.ts"
+
+/** The bytes of a record, and what to write after a verb to name it again. */
+export interface Located {
+  readonly bytes: Uint8Array
+  readonly name: string
+  /** As a person would call it: a run id, or where it came from. */
+  readonly label: string
+}
+
+export interface Found extends Located {
+  readonly reading: Record.Reading
+}
+
+export const directoryOf = ({ arguments: { options } }: Session): string => options.get("dir") ?? ".wherefore"
+
+/** The run, with the directory if it is not the usual one. */
+const named = (session: Session, runId: string): string => {
+  const dir = session.arguments.options.get("dir")
+  return dir === undefined ? runId : `${runId} --dir ${ScreenSummary.shell(dir)}`
+}
+
+const quote = (word: string): string => Printable.quote(word, 80)
+
+const reasonOf = (cause: unknown): string => {
+  const code = typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : ""
+  switch (code) {
+    case "ENOENT":
+      return "there is no such file"
+    case "EACCES":
+    case "EPERM":
+      return "it may not be read"
+    case "EISDIR":
+      return "it is a directory"
+    case "ERR_FS_FILE_TOO_LARGE":
+      return "it is larger than 2 GiB"
+    default:
+      return code === "" ? "it cannot be read" : `the system says ${code}`
+  }
+}
+
+/** The bytes of a file that the user named. */
+export const readFile = (file: string): Effect.Effect<Uint8Array, Complaint.Complaint> =>
+  Effect.try({
+    try: () => fs.readFileSync(file),
+    catch: (cause) =>
+      Complaint.unreadable(`${quote(file)} could not be read: ${reasonOf(cause)}.`, "Check the name and the rights of the file.", { cause })
+  })
+
+/** All of standard input. */
+export const readInput: Effect.Effect<Uint8Array, Complaint.Complaint> = Effect.suspend(() => {
+  if (process.stdin.isTTY) {
+    return Effect.fail(Complaint.usage("Nothing is piped into standard input.", "Write: wherefore … - < FILE"))
+  }
+  return Effect.async<Uint8Array, Complaint.Complaint>((resume) => {
+    const chunks: Array<Buffer> = []
+    process.stdin
+      .on("data", (chunk) => chunks.push(typeof chunk === "string" ? Buffer.from(chunk) : chunk))
+      .once("end", () => resume(Effect.succeed(Buffer.concat(chunks))))
+      .once("error", (cause) =>
+        resume(Effect.fail(Complaint.unreadable("Standard input could not be read.", "Pipe a record into it.", { cause })))
+      )
+  })
+})
+
+const ofRecord = (error: Record.RecordError): Complaint.Complaint => Complaint.ofProblem(3, error, error)
+
+/** The runs of the directory, newest first; none if there is no directory. */
+export const list = (session: Session, limit: number): Effect.Effect<ReadonlyArray<Record.RunSummary>, Complaint.Complaint> => {
+  const directory = directoryOf(session)
+  return Effect.suspend(() => {
+    if (!fs.existsSync(directory)) return Effect.succeed([])
+    return Effect.gen(function* () {
+      const record = yield* Record.Record
+      const runs: Array<Record.RunSummary> = []
+      let cursor: string | undefined
+      do {
+        const page = yield* record.list({ limit: Math.min(limit, 10_000), ...(cursor === undefined ? {} : { cursor }) })
+        runs.push(...page.runs)
+        cursor = page.cursor
+      } while (cursor !== undefined && runs.length < limit)
+      return runs.slice(0, limit)
+    }).pipe(Effect.provide(Record.layerFile({ directory, durability: "process-crash" })), Effect.mapError(ofRecord))
+  })
+}
+
+const idsIn = (directory: string): ReadonlyArray<string> =>
+  fs.existsSync(directory)
+    ? fs.readdirSync(directory).flatMap((name) => /^([a-z0-9][a-z0-9_-]{0,63})\.ndjson$/.exec(name)?.[1] ?? [])
+    : []
+
+const newest = (session: Session): Effect.Effect<string, Complaint.Complaint> =>
+  Effect.map(list(session, 3), (runs) =>
+    runs.length === 0
+      ? `There are no runs in ${quote(directoryOf(session))}. Make one: wherefore run FILE.ts`
+      : `Newest here: ${runs.map(({ runId }) => runId).join(", ")}. List them: wherefore runs`
+  )
+
+const missing = (session: Session, what: string): Effect.Effect<never, Complaint.Complaint> =>
+  Effect.flatMap(newest(session), (next) => Effect.fail(Complaint.unreadable(what, next)))
+
+const ofRun = (session: Session, runId: string): Effect.Effect<Located, Complaint.Complaint> =>
+  Effect.map(readFile(path.join(directoryOf(session), `${runId}.ndjson`)), (bytes) => ({
+    bytes,
+    name: named(session, runId),
+    label: runId
+  }))
+
+const byAge = (session: Session, age: number): Effect.Effect<Located, Complaint.Complaint> =>
+  Effect.flatMap(list(session, age), (runs) => {
+    const run = runs[age - 1]
+    if (run !== undefined) return ofRun(session, run.runId)
+    const what = runs.length === 0 ? "There is no run here." : `There is no run number ${age} here; there are ${runs.length}.`
+    return missing(session, what)
+  })
+
+const byId = (session: Session, word: string): Effect.Effect<Located, Complaint.Complaint> =>
+  Effect.suspend(() => {
+    const ids = idsIn(directoryOf(session))
+    if (ids.includes(word)) return ofRun(session, word)
+    const found = ids.filter((id) => id.startsWith(word)).sort()
+    const [only] = found
+    if (only !== undefined && found.length === 1) return ofRun(session, only)
+    if (only !== undefined) {
+      const some = found.slice(0, 5).join(", ") + (found.length > 5 ? ` and ${found.length - 5} more` : "")
+      return Effect.fail(Complaint.usage(`${found.length} runs start with ${quote(word)}: ${some}.`, "Write more of the id."))
+    }
+    if (fs.existsSync(word)) return byFile(word)
+    return missing(session, `No run starts with ${quote(word)}.`)
+  })
+
+const byFile = (file: string): Effect.Effect<Located, Complaint.Complaint> =>
+  Effect.map(readFile(file), (bytes) => ({ bytes, name: file, label: file }))
+
+/** The bytes of the record that a word names. */
+export const locate = (session: Session, word: string): Effect.Effect<Located, Complaint.Complaint> => {
+  if (word === "-") return Effect.map(readInput, (bytes) => ({ bytes, name: "-", label: "standard input" }))
+  const [, age] = /^@([1-9]\d{0,5})?$/.exec(word) ?? []
+  if (word.startsWith("@") && !word.includes("/")) {
+    if (word !== "@" && age === undefined) {
+      return Effect.fail(Complaint.usage(`${quote(word)} names no run.`, "Write @ for the newest run, @2 for the one before that."))
+    }
+    return byAge(session, Number(age ?? 1))
+  }
+  return /^[a-z0-9][a-z0-9_-]{0,63}$/.test(word) ? byId(session, word) : byFile(word)
+}
+
+/** The verified entries of the record that a word names. */
+export const read = (session: Session, word: string): Effect.Effect<Found, Complaint.Complaint> =>
+  Effect.flatMap(locate(session, word), (located) =>
+    Record.fromText(located.bytes).pipe(
+      Effect.map((reading) => ({ ...located, reading })),
+      Effect.mapError((error) => unread(located, error))
+    )
+  )
+
+export const unread = ({ label, name }: Located, error: Record.RecordError): Complaint.Complaint => {
+  const about = Complaint.ofProblem(3, error, error)
+  if (error.reason !== "Corrupt") return about
+  if (error.runId === undefined) {
+    const next = "Name the file of a run. A conversation from elsewhere becomes one with: wherefore import FILE"
+    return { ...about, what: `${quote(label)} is not the record of a run: ${error.found ?? "it cannot be read"}.`, next }
+  }
+  return { ...about, next: name === "-" ? "See what is wrong with it: wherefore verify -" : `See what is wrong with it: wherefore verify ${name}` }
+}
+
+/** Says that an append was cut short, if one was. */
+export const notice = ({ terminal }: Session, { label, reading }: Found): void => {
+  if (reading.bytesDropped === 0) return
+  terminal.progress([
+    [{ text: `${quote(label)} ends in ${reading.bytesDropped} bytes of an event that was never finished. It is shown without them.`, style: "warn" }]
+  ])
+}

@@ -1,0 +1,102 @@
+/**
+ * A `Session` is one run of a verb: its program, what it says when that fails, and the exit code.
+ */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Logger from "effect/Logger"
+import * as Option from "effect/Option"
+import * as ScreenLine from "../programs/ScreenLine.ts"
+import type * as Arguments from "./Arguments.ts"
+import * as Complaint from "./Complaint.ts"
+import * as Terminal from "./Terminal.ts"
+import type * as Verb from "./Verb.ts"
+
+export interface Session {
+  readonly arguments: Arguments.Arguments
+  readonly json: boolean
+  readonly debug: boolean
+  readonly terminal: Terminal.Terminal
+}
+
+/** The code of a verb. It succeeds with the exit code. */
+export type Command = (session: Session) => Effect.Effect<0 | 1 | 2 | 3, Complaint.Complaint>
+
+type Module = Promise<{ readonly run: Command }>
+
+const code: { readonly [N in Exclude<Verb.Name, "help">]: () => Module } = {
+  run: () => import("./RunCommand.ts"),
+  runs: () => import("./RunsCommand.ts"),
+  show: () => import("./ShowCommand.ts"),
+  why: () => import("./WhyCommand.ts"),
+  verify: () => import("./VerifyCommand.ts"),
+  import: () => import("./ImportCommand.ts")
+}
+
+/** Log lines of programs and of our own layers: cleaned, on standard error. */
+const logger = ({ progress }: Terminal.Terminal) =>
+  Logger.replace(
+    Logger.defaultLogger,
+    Logger.make(({ cause, logLevel, message }) => {
+      const parts: ReadonlyArray<unknown> = Array.isArray(message) ? message : [message]
+      const said = parts.map((part) => (typeof part === "string" ? part : ScreenLine.json(part) ?? String(part))).join(" ")
+      const why = Cause.isEmpty(cause) ? "" : ` ${Cause.pretty(cause)}`
+      progress([ScreenLine.plain(`${logLevel.label.toLowerCase()}: ${ScreenLine.fit(said + why, 2_000)}`)])
+    })
+  )
+
+const debugLines = (cause: unknown): ReadonlyArray<ScreenLine.Line> => {
+  const text = Cause.isCause(cause)
+    ? Cause.pretty(cause, { renderErrorCause: true })
+    : cause instanceof Error
+      ? (cause.stack ?? cause.message)
+      : String(cause)
+  return ScreenLine.paragraph(text, undefined, 60).map((line) => [ScreenLine.span(line, "faint")])
+}
+
+const unexpected = (cause: unknown): Complaint.Complaint =>
+  Complaint.unreadable("Something happened that should not be able to.", "Run it again with --debug, and report what it prints.", { cause })
+
+const conclude = ({ arguments: { verb }, debug, json, terminal }: Session, exit: Exit.Exit<number, Complaint.Complaint>): number => {
+  if (Exit.isSuccess(exit)) return exit.value
+  const { cause } = exit
+  const complaint = Option.getOrUndefined(Cause.failureOption(cause))
+  if (complaint === undefined && Cause.isInterrupted(cause)) return 130
+  const said = complaint ?? unexpected(cause)
+  Terminal.complain(terminal, json, said, verb)
+  if (debug && said.cause !== undefined) terminal.progress(debugLines(said.cause))
+  return said.exit
+}
+
+const stuck = Complaint.no("The program waits for something that never comes.", "Look for an effect that never ends.")
+
+/** Runs a verb to its end and sets the exit code. An interrupt lets it settle what it has begun; a second one does not. */
+export const start = (session: Session): void => {
+  const { verb } = session.arguments
+  if (verb === "help") return
+  const program = Effect.flatMap(
+    Effect.promise(() => code[verb]()),
+    ({ run }) => run(session)
+  )
+  const fiber = Effect.runFork(Effect.provide(program, logger(session.terminal)))
+  let interrupted = false
+  const interrupt = (): void => {
+    if (interrupted) process.exit(130)
+    interrupted = true
+    fiber.unsafeInterruptAsFork(fiber.id())
+  }
+  const drained = (): void => {
+    Terminal.complain(session.terminal, session.json, stuck, verb)
+    process.exitCode = stuck.exit
+  }
+  for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, interrupt)
+  process.once("beforeExit", drained)
+  fiber.addObserver((exit) => {
+    for (const signal of ["SIGINT", "SIGTERM"]) process.removeListener(signal, interrupt)
+    process.removeListener("beforeExit", drained)
+    session.terminal.status(undefined)
+    process.exitCode = interrupted ? 130 : conclude(session, exit)
+    // What a program left open keeps the process, unless it was told to stop.
+    if (interrupted) process.exit()
+  })
+}

@@ -1,0 +1,91 @@
+/**
+ * A `Terminal` is where the command writes: the result to standard output, progress and errors to standard error. Every
+ * text passes the one printer on its way.
+ */
+import type { WriteStream } from "node:tty"
+import * as ScreenLine from "../programs/ScreenLine.ts"
+
+export interface Terminal {
+  readonly room: ScreenLine.Room
+  readonly progressRoom: ScreenLine.Room
+  readonly out: (lines: ReadonlyArray<ScreenLine.Line>) => void
+  /** One object on a line of its own. */
+  readonly json: (value: unknown) => void
+  readonly progress: (lines: ReadonlyArray<ScreenLine.Line>) => void
+  /** The line that says what goes on now; each call replaces the one before. Only a terminal shows it. */
+  readonly status: (line: ScreenLine.Line | undefined) => void
+}
+
+const least = 60
+
+type Stream = WriteStream
+
+/** No terminal is narrower than 60 columns to us; what is no terminal has no width. */
+const roomOf = (stream: Stream): ScreenLine.Room =>
+  stream.isTTY ? { width: Math.max(least, stream.columns > 0 ? stream.columns : 80) } : {}
+
+const isSet = (name: string): boolean => (process.env[name] ?? "") !== ""
+
+const colourOf = (stream: Stream): boolean => stream.isTTY && !isSet("NO_COLOR") && !isSet("CI") && process.env["TERM"] !== "dumb"
+
+export const make = (): Terminal => {
+  const { stderr, stdout } = process
+  // A reader that went away is no error of ours.
+  for (const stream of [stdout, stderr]) stream.on("error", () => undefined)
+  const outColour = { colour: colourOf(stdout) }
+  const progressColour = { colour: colourOf(stderr) }
+  const progressRoom = roomOf(stderr)
+  const live = stderr.isTTY && !isSet("CI")
+  let shown = 0
+
+  const clear = (): void => {
+    if (shown > 0) stderr.write(`\r${" ".repeat(shown)}\r`)
+    shown = 0
+  }
+  const both = (stream: Stream, text: string): void => {
+    if (stream.isTTY) clear()
+    stream.write(text)
+  }
+
+  return {
+    room: roomOf(stdout),
+    progressRoom,
+    out: (lines) => both(stdout, ScreenLine.print(lines, outColour)),
+    json: (value) => both(stdout, `${ScreenLine.json(value)}\n`),
+    progress: (lines) => both(stderr, ScreenLine.print(lines, progressColour)),
+    status: (line) => {
+      if (!live) return
+      clear()
+      if (line === undefined) return
+      const width = (progressRoom.width ?? least) - 1
+      const cut = [ScreenLine.span(ScreenLine.fit(line.map(({ text }) => text).join(""), width), "faint")]
+      stderr.write(ScreenLine.printLine(cut, progressColour))
+      shown = ScreenLine.widthOf(cut)
+    }
+  }
+}
+
+/** Says what went wrong, in two sentences or one object. */
+export const complain = (
+  terminal: Terminal,
+  json: boolean,
+  { code, exit, next, what }: { readonly code?: string; readonly exit: number; readonly next: string; readonly what: string },
+  verb: string | undefined
+): void => {
+  const about = { what: ScreenLine.fit(what, 1_000), next: ScreenLine.fit(next, 1_000) }
+  if (json) {
+    terminal.json({
+      format: "wherefore.error/1",
+      ...(verb === undefined ? {} : { verb }),
+      exit,
+      ...(code === undefined ? {} : { code }),
+      ...about
+    })
+    return
+  }
+  const { width } = terminal.progressRoom
+  terminal.progress([
+    ...ScreenLine.paragraph(about.what, width, 12).map((text) => [ScreenLine.span(text, "bad")]),
+    ...ScreenLine.paragraph(about.next, width === undefined ? undefined : width - 2, 12).map((text) => ScreenLine.plain(`  ${text}`))
+  ])
+}

@@ -1,0 +1,159 @@
+/**
+ * A `Verb` is one thing that the command can do, as its user sees it: what it takes, what it says of itself, and where its
+ * code is. The code is loaded when the verb runs.
+ */
+
+export interface Option {
+  readonly name: string
+  /** What stands for its value in the help. Without one it is a switch. */
+  readonly value?: string
+  readonly what: string
+}
+
+export interface Verb {
+  readonly name: string
+  /** What follows the name, as the help shows it. */
+  readonly takes: string
+  /** How many arguments it needs and how many it can use. */
+  readonly least: number
+  readonly most: number
+  readonly what: string
+  readonly options: ReadonlyArray<Option>
+  readonly details: ReadonlyArray<string>
+  readonly examples: ReadonlyArray<string>
+}
+
+export const common: ReadonlyArray<Option> = [
+  { name: "dir", value: "DIR", what: "where the records are; .wherefore if absent" },
+  { name: "json", what: "one JSON object a line, the first with the format" },
+  { name: "debug", what: "print the cause of an error" },
+  { name: "help", what: "this text" }
+]
+
+const full: Option = { name: "full", what: "leave nothing out" }
+
+const runs = [
+  "RUN is a run id or the start of one, a record file, @ for the newest run here, @2 for",
+  "the one before that, or - for standard input."
+]
+
+export const verbs = [
+  {
+    name: "run",
+    takes: "FILE.ts [-- ARGUMENTS]",
+    least: 1,
+    most: 1,
+    what: "run a program and record it",
+    options: [],
+    details: [
+      "The default export of FILE is an Effect, such as one of Agent.run. LLM, Record and",
+      "ArtifactStore may be left open: the record is kept in DIR, artifacts in memory, and the",
+      "model is that of WHEREFORE_MODEL_URL, WHEREFORE_MODEL and WHEREFORE_API_KEY.",
+      "What goes on is shown on standard error, what came of it on standard output."
+    ],
+    examples: ["wherefore run hello.ts", "wherefore run report.ts -- --month 5"]
+  },
+  {
+    name: "runs",
+    takes: "",
+    least: 0,
+    most: 0,
+    what: "list the runs here, newest first",
+    options: [full],
+    details: [],
+    examples: ["wherefore runs", "wherefore runs --json | head -3"]
+  },
+  {
+    name: "show",
+    takes: "RUN",
+    least: 1,
+    most: 1,
+    what: "what was asked and answered, on what, and how",
+    options: [full],
+    details: runs,
+    examples: ["wherefore show @", "wherefore show run.ndjson --full"]
+  },
+  {
+    name: "why",
+    takes: "RUN [--value TEXT | --call ID | --pass N]",
+    least: 1,
+    most: 2,
+    what: "walk what was said back to what caused it",
+    options: [
+      { name: "value", value: "TEXT", what: "why the answer, or a reply before it, says this" },
+      { name: "call", value: "ID", what: "why a tool was called as it was" },
+      { name: "pass", value: "N", what: "why the model said and asked for what it did in a pass" },
+      full
+    ],
+    details: [
+      "Without one of these, every value of the answer is asked about.",
+      "Exits with 1 if something that was asked about is nowhere in what the model was sent.",
+      ...runs
+    ],
+    examples: ["wherefore why @", "wherefore why @ --value '$1,859'"]
+  },
+  {
+    name: "verify",
+    takes: "RUN",
+    least: 1,
+    most: 1,
+    what: "prove that a record is as it was written",
+    options: [{ name: "anchor", value: "N:HASH", what: "an event and its hash that were kept elsewhere" }],
+    details: ["Exits with 1 and names the first bad event if the record was changed.", ...runs],
+    examples: ["wherefore verify @", "wherefore verify run.ndjson --anchor 24:9c1e…"]
+  },
+  {
+    name: "import",
+    takes: "FILE",
+    least: 1,
+    most: 1,
+    what: "make records of conversations from elsewhere",
+    options: [{ name: "format", value: "NAME", what: "openai-chat, which is also the default" }],
+    details: [
+      "FILE, or - for standard input, is JSON or JSON lines: messages, or objects with messages.",
+      "Several conversations become several runs. If one cannot be read, none is imported."
+    ],
+    examples: ["wherefore import chat.json", "wherefore import traces.jsonl --format openai-chat"]
+  },
+  {
+    name: "help",
+    takes: "[VERB]",
+    least: 0,
+    most: 1,
+    what: "this text, or that of a verb",
+    options: [],
+    details: [],
+    examples: ["wherefore help why"]
+  }
+] as const satisfies ReadonlyArray<Verb>
+
+export type Name = (typeof verbs)[number]["name"]
+
+export const find = (name: string): (Verb & { readonly name: Name }) | undefined =>
+  verbs.find((verb) => verb.name === name)
+
+/** How many letters have to be changed, added, left out or swapped to get from one word to the other. */
+const distance = (left: string, right: string): number => {
+  let before: Array<number> = []
+  let row = Array.from({ length: right.length + 1 }, (_, index) => index)
+  for (let i = 1; i <= left.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= right.length; j++) {
+      const same = left[i - 1] === right[j - 1] ? 0 : 1
+      const swapped = left[i - 1] === right[j - 2] && left[i - 2] === right[j - 1] ? (before[j - 2] ?? Infinity) + 1 : Infinity
+      next[j] = Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, (row[j - 1] ?? 0) + same, swapped)
+    }
+    before = row
+    row = next
+  }
+  return row[right.length] ?? 0
+}
+
+/** The name that was probably meant. */
+export const nearest = (word: string, names: ReadonlyArray<string>): string | undefined => {
+  if (word.length > 32) return undefined
+  const [best] = names
+    .map((name) => ({ name, far: name.startsWith(word) && word.length > 1 ? 0 : distance(word, name) }))
+    .sort((a, b) => a.far - b.far)
+  return best !== undefined && best.far <= Math.max(1, Math.floor(best.name.length / 3)) ? best.name : undefined
+}
