@@ -37,3 +37,17 @@ const layers = Layer.mergeAll(
 Effect.runPromise(test.pipe(Effect.provide(layers), Effect.provide(Clock.layerFixed(1_767_225_600_000)))).catch(
   console.error
 )
+
+// 0 1767225600000 RunStarted -fN80rF-
+// 1 1767225600000 PieceDeclared ymBtQstt
+// 2 1767225600000 ToolDeclared Nua5muFQ
+// 3 1767225600000 PiecesSelected 650sQMtQ
+// 4 1767225600000 ModelCalled xZWCcMr0
+// 5 1767225600000 ModelReplied NIh6CURV
+// 6 1767225600000 ToolCalled npCxZiaT
+// 7 1767225600000 ToolSettled 9WUkMzwe
+// 8 1767225600000 ModelCalled AIuOc_WU
+// 9 1767225600000 ModelReplied 7ra19XUW
+// 10 1767225600000 Answered eWrm6qC2
+// 11 1767225600000 RunEnded 6dJSbBql
+// answered 6dJSbBql

@@ -1,5 +1,5 @@
 /** A transcript that another framework made is asked the same question. What it does not tell is a gap. */
-import { Import, Why } from "wherefore"
+import { Import, Screen, Why } from "wherefore"
 import * as Effect from "effect/Effect"
 
 const transcript = [
@@ -18,16 +18,21 @@ const program = Effect.gen(function* () {
   const events = yield* Import.openAiChat(transcript)
   for (const text of ["$1,859", "$250"]) {
     const chain = Why.value(events, text)
-    console.log(text)
-    for (const edge of chain.edges) {
-      const to = chain.nodes.find(({ id }) => id === edge.to)
-      const by = edge.by.length === 0 ? "" : ` (${edge.by.join(", ")})`
-      if (to?.kind === "carrier") console.log(`  ${edge.grounds} by ${to.pieceId}${by}`)
-      if (to?.kind === "call") console.log(`  ${edge.grounds} by ${to.toolName} ${to.args}`)
-      if (to?.kind === "root") console.log(`  ${edge.grounds}: ${to.what}`)
-    }
-    for (const gap of chain.gaps) console.log(`  gap, ${gap.kind}: ${gap.what}`)
+    const lines = Screen.tree(chain, { room: { width: 80 } })
+    process.stdout.write(Screen.print(lines, { colour: false }))
+    for (const { kind, what } of chain.gaps) console.log(`gap, ${kind}: ${what}`)
   }
 })
 
 Effect.runPromise(program).catch(console.error)
+
+// $1,859            recorded  said in pass 2                                    #8
+// └─ 1859           recorded · currency, thousands separators                   #6
+//    │  result of ticket TX-4471, pass 1
+//    └─ "TX-4471"   argument  of ticket, pass 1                                 #4
+//       └─ TX-4471  recorded  the person's message                              #0
+// gap, untold: The imported trace does not hold the tool definitions that the model was sent.
+// $250      nowhere  said in pass 2                                             #8
+// └─ nowhere  Nothing on the wire of pass 2 held "$2… 12 more …el wrote it itself.
+// gap, nowhere: Nothing on the wire of pass 2 held "$250": the model wrote it itself.
+// gap, untold: The imported trace does not hold the tool definitions that the model was sent.

@@ -15,7 +15,11 @@ const resultOf = (wire: Wire.Wire, tool: string): string | undefined =>
 
 const text = (wire: Wire.Wire) => wire.system.map((piece) => piece.text).join("\n")
 
-const usage = (wire: Wire.Wire) => ({ inputTokens: Math.ceil(JSON.stringify(wire).length / 4), outputTokens: 24 })
+const usage = ({ messages, system, tools }: Wire.Wire) => {
+  const texts = [...system.map(({ text }) => text), ...messages.map(({ message }) => message.content)]
+  const chars = [...texts, ...tools.map(({ tool }) => JSON.stringify(tool))].join("").length
+  return { inputTokens: Math.ceil(chars / 4), outputTokens: 20 }
+}
 
 const scripted = (wire: Wire.Wire): LLM.Line => {
   const wettest = resultOf(wire, "wettest_day")

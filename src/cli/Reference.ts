@@ -11,7 +11,7 @@ import * as ScreenSummary from "../programs/ScreenSummary.ts"
 import * as Complaint from "./Complaint.ts"
 import type { Session } from "./Session.ts"
 
-/** The bytes of a record, and what to write after a verb to name it again. */
+/** The bytes of a record, and what to write after a verb to name it again, as a shell reads it. */
 export interface Located {
   readonly bytes: Uint8Array
   readonly name: string
@@ -26,7 +26,7 @@ export interface Found extends Located {
 export const directoryOf = ({ arguments: { options } }: Session): string => options.get("dir") ?? ".wherefore"
 
 /** The run, with the directory if it is not the usual one. */
-const named = (session: Session, runId: string): string => {
+export const named = (session: Session, runId: string): string => {
   const dir = session.arguments.options.get("dir")
   return dir === undefined ? runId : `${runId} --dir ${ScreenSummary.shell(dir)}`
 }
@@ -100,15 +100,14 @@ const idsIn = (directory: string): ReadonlyArray<string> =>
     ? fs.readdirSync(directory).flatMap((name) => /^([a-z0-9][a-z0-9_-]{0,63})\.ndjson$/.exec(name)?.[1] ?? [])
     : []
 
-const newest = (session: Session): Effect.Effect<string, Complaint.Complaint> =>
-  Effect.map(list(session, 3), (runs) =>
-    runs.length === 0
-      ? `There are no runs in ${quote(directoryOf(session))}. Make one: wherefore run FILE.ts`
-      : `Newest here: ${runs.map(({ runId }) => runId).join(", ")}. List them: wherefore runs`
-  )
-
+/** What is said of a run that is not there, with the runs that are. */
 const missing = (session: Session, what: string): Effect.Effect<never, Complaint.Complaint> =>
-  Effect.flatMap(newest(session), (next) => Effect.fail(Complaint.unreadable(what, next)))
+  Effect.flatMap(list(session, 3), (runs) => {
+    const empty = `There are no runs in ${quote(directoryOf(session))}.`
+    if (runs.length === 0) return Effect.fail(Complaint.unreadable(empty, "Make one: wherefore run FILE.ts"))
+    const ids = runs.map(({ runId }) => runId).join(", ")
+    return Effect.fail(Complaint.unreadable(what, `Newest here: ${ids}. List them: wherefore runs`))
+  })
 
 const ofRun = (session: Session, runId: string): Effect.Effect<Located, Complaint.Complaint> =>
   Effect.map(readFile(path.join(directoryOf(session), `${runId}.ndjson`)), (bytes) => ({
@@ -121,8 +120,7 @@ const byAge = (session: Session, age: number): Effect.Effect<Located, Complaint.
   Effect.flatMap(list(session, age), (runs) => {
     const run = runs[age - 1]
     if (run !== undefined) return ofRun(session, run.runId)
-    const what = runs.length === 0 ? "There is no run here." : `There is no run number ${age} here; there are ${runs.length}.`
-    return missing(session, what)
+    return missing(session, `There is no run number ${age} here; there are ${runs.length}.`)
   })
 
 const byId = (session: Session, word: string): Effect.Effect<Located, Complaint.Complaint> =>
@@ -141,7 +139,7 @@ const byId = (session: Session, word: string): Effect.Effect<Located, Complaint.
   })
 
 const byFile = (file: string): Effect.Effect<Located, Complaint.Complaint> =>
-  Effect.map(readFile(file), (bytes) => ({ bytes, name: file, label: file }))
+  Effect.map(readFile(file), (bytes) => ({ bytes, name: ScreenSummary.shell(file), label: file }))
 
 /** The bytes of the record that a word names. */
 export const locate = (session: Session, word: string): Effect.Effect<Located, Complaint.Complaint> => {
@@ -172,7 +170,7 @@ export const unread = ({ label, name }: Located, error: Record.RecordError): Com
     const next = "Name the file of a run. A conversation from elsewhere becomes one with: wherefore import FILE"
     return { ...about, what: `${quote(label)} is not the record of a run: ${error.found ?? "it cannot be read"}.`, next }
   }
-  return { ...about, next: name === "-" ? "See what is wrong with it: wherefore verify -" : `See what is wrong with it: wherefore verify ${name}` }
+  return { ...about, next: `See what is wrong with it: wherefore verify ${name}` }
 }
 
 /** Says that an append was cut short, if one was. */

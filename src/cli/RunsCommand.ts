@@ -23,7 +23,7 @@ const row = (room: ScreenLine.Room, id: number, agent: number) =>
     ]
     const ref = ScreenLine.span(`#${entries - 1}`, "faint")
     const taken = ScreenLine.widthOf(head) + ref.text.length + 2
-    return ScreenLine.ending([...head, ScreenLine.span(ScreenLine.fitIn(input, room, taken, 8))], ref, room)
+    return ScreenLine.ending([...head, ScreenLine.span(ScreenLine.fitIn(ScreenLine.oneLine(input), room, taken, 8))], ref, room)
   }
 
 export const run: Session.Command = (session) =>

@@ -20,7 +20,7 @@ export interface Session {
 }
 
 /** The code of a verb. It succeeds with the exit code. */
-export type Command = (session: Session) => Effect.Effect<0 | 1 | 2 | 3, Complaint.Complaint>
+export type Command = (session: Session) => Effect.Effect<number, Complaint.Complaint>
 
 type Module = Promise<{ readonly run: Command }>
 

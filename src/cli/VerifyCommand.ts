@@ -21,11 +21,11 @@ interface Check {
 
 const anchorOf = ({ arguments: { options } }: Session.Session): Effect.Effect<Record.Anchor | undefined, Complaint.Complaint> => {
   const text = options.get("anchor")
-  const [, seq, hash] = /^#?(\d{1,9}):([0-9a-f]{64})$/.exec(text ?? "") ?? []
+  const [, seq, hash] = /^#?(\d{1,9}):([\w-]{16,128})$/.exec(text ?? "") ?? []
   if (text === undefined) return Effect.succeed(undefined)
   if (seq !== undefined && hash !== undefined) return Effect.succeed({ seq: Number(seq), hash })
   return Effect.fail(
-    Complaint.usage("--anchor needs an event's number and its hash.", "Write --anchor N:HASH, with the 64 digits that verify printed as head.")
+    Complaint.usage("--anchor needs an event's number and its hash.", "Write --anchor N:HASH, as verify prints them for the head.")
   )
 }
 

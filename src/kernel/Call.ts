@@ -2,7 +2,7 @@
  * A `Call` is one tool call of a reply on its way to its settlement. Here stand the gates that need no service: each
  * call either may run, or is settled by a refusal.
  *
- * @since 0.1.0
+ * @internal
  */
 import * as Either from "effect/Either"
 import * as Budget from "./Budget.ts"

@@ -1,7 +1,7 @@
 /**
  * A `Chain` is the answer to a "why?": nodes, the edges between them, and the gaps where it stops short.
  *
- * @since 0.1.0
+ * @internal
  */
 import type * as Event from "./Event.ts"
 import type * as Message from "./Message.ts"

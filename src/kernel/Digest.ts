@@ -1,7 +1,7 @@
 /**
  * A `Digest` is the SHA-256 of a text's UTF-8 bytes, in the 43 characters of base64url without padding.
  *
- * @since 0.1.0
+ * @internal
  */
 import { sha256 } from "@noble/hashes/sha2"
 import { utf8ToBytes } from "@noble/hashes/utils"

@@ -35,7 +35,15 @@ export const Limits = Schema.Struct({
 export type Limits = typeof Limits.Type
 
 /** What a foreign trace does not tell, so that a chain through it ends in a gap. */
-export const Untold = Schema.Literal("tool-schemas", "model", "parameters", "usage", "times", "outcomes")
+export const Untold = Schema.Literal(
+  "tool-schemas",
+  "model",
+  "parameters",
+  "usage",
+  "times",
+  "outcomes",
+  "attachments"
+)
 export type Untold = typeof Untold.Type
 
 /** What a run was started with. `importedFrom` names the foreign format that it was read from. */
@@ -46,6 +54,7 @@ export const Manifest = Schema.Struct({
 })
 export type Manifest = typeof Manifest.Type
 
+/** An empty `input` was not said: in an imported conversation the model may speak first. */
 export const RunStarted = Schema.TaggedStruct("RunStarted", {
   runId: Schema.NonEmptyString,
   agent: Schema.String,

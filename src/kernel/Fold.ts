@@ -243,7 +243,7 @@ const fail = (state: State.State, event: Event.ModelFailed): State.State => {
 const begin = (state: State.State, event: Event.RunStarted): State.State => {
   if (state.seq !== 1) return violation(state, "A run starts once, with its first event.")
   const started = { ...state, started: event }
-  return event.followUpOf === undefined ? hear(started, event.input, "asked") : started
+  return event.followUpOf === undefined && event.input !== "" ? hear(started, event.input, "asked") : started
 }
 
 /** The state after an event. */

@@ -2,7 +2,7 @@
  * A `JsonProblem` is why a text from outside was refused as JSON, or a value as a value of the closed JSON domain. It
  * says where and which rule, and shows nothing of the content but its keys.
  *
- * @since 0.1.0
+ * @internal
  */
 import * as Schema from "effect/Schema"
 import * as Digest from "./Digest.ts"

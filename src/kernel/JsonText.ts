@@ -4,7 +4,7 @@
  *
  * The value is built while the text is checked, with a stack of our own: nothing recurses with the depth of the text.
  *
- * @since 0.1.0
+ * @internal
  */
 import * as Either from "effect/Either"
 import * as Problem from "./JsonProblem.ts"

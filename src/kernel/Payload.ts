@@ -2,7 +2,7 @@
  * A `Payload` is data as it is stored: one sequence of bytes, and the shape that says what they are, since bytes alone
  * cannot tell `"7"` from `7`. Decoding gives back what was encoded, or the value is refused.
  *
- * @since 0.1.0
+ * @internal
  */
 import { bytesToUtf8, utf8ToBytes } from "@noble/hashes/utils"
 import * as Either from "effect/Either"

@@ -1,7 +1,7 @@
 /**
  * A `Retention` is how much a scope may hold, and for how long.
  *
- * @since 0.1.0
+ * @internal
  */
 import * as Schema from "effect/Schema"
 

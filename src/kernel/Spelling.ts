@@ -4,7 +4,7 @@
  *
  * All of it is linear in the text.
  *
- * @since 0.1.0
+ * @internal
  */
 import { dual } from "effect/Function"
 

@@ -137,6 +137,9 @@ export const fit = (text: string, max: number): string => {
 export const fitIn = (text: string, room: Room, taken: number, least = 16): string =>
   fit(text, room.width === undefined ? unbounded : Math.max(least, room.width - taken))
 
+/** Words of several lines as one line. */
+export const oneLine = (text: string): string => text.trim().replaceAll(/\s*\n\s*/g, " ")
+
 export const pad = (text: string, cells: number): string => {
   const cleaned = Printable.line(text)
   return cleaned + " ".repeat(Math.max(0, cells - measure(cleaned)))

@@ -6,8 +6,9 @@
  */
 import type * as Chain from "../kernel/Chain.ts"
 import type * as Event from "../kernel/Event.ts"
-import * as Usage from "../kernel/Usage.ts"
+import * as Printable from "../kernel/Printable.ts"
 import * as Sources from "../kernel/Sources.ts"
+import * as Usage from "../kernel/Usage.ts"
 import * as Why from "../kernel/Why.ts"
 import * as ScreenLine from "./ScreenLine.ts"
 import * as ScreenTicker from "./ScreenTicker.ts"
@@ -15,7 +16,7 @@ import * as ScreenVerdict from "./ScreenVerdict.ts"
 
 export interface Options {
   readonly room: ScreenLine.Room
-  /** How the run is called in the commands to type next. */
+  /** How the run is written in a command to type next, as a shell reads it. */
   readonly name: string
   /** Whether the record was read again and found whole. Absent if nobody looked. */
   readonly whole?: boolean
@@ -93,7 +94,7 @@ export const shell = (text: string): string => (/^[\w.,:@%/+-]+$/.test(text) ? t
 
 /** The command that asks why of a value. */
 export const whyCommand = (name: string, value: string): string =>
-  `wherefore why ${shell(name)} --value${value.startsWith("-") ? "=" : " "}${shell(value)}`
+  `wherefore why ${name} --value${value.startsWith("-") ? "=" : " "}${shell(value)}`
 
 const styles: { readonly [W in ScreenVerdict.Word]: ScreenLine.Style } = {
   recorded: "good",
@@ -122,7 +123,7 @@ const sourceOf = (walk: ScreenVerdict.Graph, carrier: Chain.CarrierNode): string
 export const restsOn = (walk: ScreenVerdict.Graph, { by, node, word }: ScreenVerdict.Verdict) => {
   const first = by.find(({ role }) => role === "tool") ?? by[0]
   if (first === undefined) return { text: `nothing that pass ${node.pass} was sent`, seq: node.seq }
-  const others = by.length === 1 ? "" : ` and ${by.length - 1} more`
+  const others = by.length === 1 ? "" : ` · ${by.length - 1} more`
   const text = word === "elsewhere" ? "carried from another run" : sourceOf(walk, first)
   return { text: `${text}${others}`, seq: first.seq }
 }
@@ -200,9 +201,12 @@ const endLines = ({ ticker }: Account, { room }: Options): ReadonlyArray<ScreenL
   ]
 }
 
+/** What can be pasted into a shell as it is shown. */
+const isTypable = (value: string): boolean => value.length <= 32 && Printable.line(value) === value
+
 const nextLines = (run: Account, { name }: Options, more: ReadonlyArray<string>): ReadonlyArray<ScreenLine.Line> => {
-  const [first] = rows(run.verdicts)
-  const why = first === undefined ? `wherefore why ${shell(name)}` : whyCommand(name, first.verdict.node.value)
+  const first = rows(run.verdicts).find(({ verdict }) => isTypable(verdict.node.value))
+  const why = first === undefined ? `wherefore why ${name}` : whyCommand(name, first.verdict.node.value)
   return [...(run.ticker.state.answered === undefined ? [] : [why]), ...more].map((command, index) => [
     ScreenLine.span(index === 0 ? "next     " : margin, "faint"),
     ScreenLine.span(command)
@@ -216,13 +220,14 @@ export const final = (run: Account, options: Options): ReadonlyArray<ScreenLine.
   const answer =
     answered === undefined
       ? []
-      : [[ScreenLine.span("answer   ", "strong"), ScreenLine.span(ScreenLine.fitIn(answered.content, room, 9))]]
+      : [[ScreenLine.span("answer   ", "strong"), ScreenLine.span(ScreenLine.fitIn(ScreenLine.oneLine(answered.content), room, 9))]]
   const values = valueLines(run, options, 4)
   return [
     ...answer,
     ...endLines(run, options).slice(0, 4),
     ...(values.length === 0 ? [] : [[], ...values]),
-    ...nextLines(run, options, answered === undefined ? [`wherefore show ${shell(options.name)}`] : []),
+    [],
+    ...nextLines(run, options, answered === undefined ? [`wherefore show ${options.name}`] : []),
     [],
     ...totalsLines(run, options)
   ]
@@ -257,16 +262,18 @@ export const show = (run: Account, options: Options): ReadonlyArray<ScreenLine.L
   const { answered, ended, started } = state
   const head = [
     ...(options.at === undefined ? [] : [when(options.at)]),
-    ScreenLine.fit(started?.agent ?? "", 32),
+    ScreenLine.fit(started?.agent ?? "", 24),
     [ended?.status ?? "open", ScreenLine.counted(run.totals.passes, "pass", "passes"), ScreenLine.counted(run.totals.events, "event")].join(" · ")
-  ]
+  ].join("  ")
+  const id = ScreenLine.span(ScreenLine.fit(started?.runId ?? "", 60), "strong")
+  const isOneLine = room.width === undefined || ScreenLine.width(id.text) + 2 + ScreenLine.width(head) <= room.width
   const values = valueLines(run, options, 8)
   const words = (["recorded", "elsewhere", "nowhere"] as const).flatMap((word) => {
     const n = run.verdicts.filter((verdict) => verdict.word === word).length
     return n === 0 && word === "elsewhere" ? [] : [`${word} ${n}`]
   })
   return [
-    [ScreenLine.span(ScreenLine.fit(started?.runId ?? "", 64), "strong"), ScreenLine.span(`  ${head.join("  ")}`)],
+    ...(isOneLine ? [[id, ScreenLine.span(`  ${head}`)]] : [[id], ...ScreenLine.paragraph(head, room.width, 3).map(ScreenLine.plain)]),
     [],
     ...told("asked", started?.input ?? "", 0, full ? Infinity : 4, room),
     ...(answered === undefined ? [] : told("answer", answered.content, answerSeq(state), full ? Infinity : 10, room)),
@@ -275,7 +282,7 @@ export const show = (run: Account, options: Options): ReadonlyArray<ScreenLine.L
     [],
     ...(run.lines.length === 0 ? [] : [[ScreenLine.span("pass      sent  did", "faint")], ...(full ? run.lines : folded(run.lines, 30)), []]),
     ...totalsLines(run, options),
-    ...nextLines(run, options, [`wherefore why ${shell(name)}`, `wherefore verify ${shell(name)}`])
+    ...nextLines(run, options, [...(run.verdicts.some(({ node }) => isTypable(node.value)) ? [`wherefore why ${name}`] : []), `wherefore verify ${name}`])
   ]
 }
 

@@ -111,13 +111,16 @@ const row = (ticker: Ticker, { ms, seq, style, tail = "", text, verb }: Row, { r
   const size = first ? ScreenLine.bytes(wireBytes(ticker)) : ""
   const opening = `${ScreenLine.padLeft(pass, 2)}  ${ScreenLine.padLeft(size, 8)}  `
   const label = ScreenLine.pad(verb, 8)
-  const time = ScreenLine.padLeft(ms === undefined ? "" : ScreenLine.duration(ms), 6)
-  const closing = `${time}  ${ScreenLine.padLeft(`#${seq}`, 4)}`
+  const time = ms === undefined ? "" : ScreenLine.duration(ms)
+  const closing =
+    room.width === undefined
+      ? `${time === "" ? "" : `${time}  `}#${seq}`
+      : `${ScreenLine.padLeft(time, 6)}  ${ScreenLine.padLeft(`#${seq}`, 4)}`
   const taken = opening.length + label.length + 2 + ScreenLine.width(tail) + closing.length + 2
   const line = [
     ScreenLine.span(opening, "faint"),
     ScreenLine.span(`${label}  `, style),
-    ScreenLine.span(ScreenLine.fitIn(text, room, taken)),
+    ScreenLine.span(ScreenLine.fitIn(text, room, taken, 8)),
     ScreenLine.span(tail)
   ]
   return {
@@ -145,7 +148,7 @@ const opening = ({ state }: Ticker, called: Event.ModelCalled | undefined, { rec
   return [
     ...ScreenLine.paragraph(parts.join(" · "), room.width, 4).map((text) => [ScreenLine.span(text, "faint")]),
     ...(record === undefined ? [] : [[ScreenLine.span(`record ${ScreenLine.fitIn(record, room, 7)}`, "faint")]]),
-    [ScreenLine.span("asked  ", "faint"), ScreenLine.span(ScreenLine.fitIn(started.input, room, 7))],
+    [ScreenLine.span("asked  ", "faint"), ScreenLine.span(ScreenLine.fitIn(ScreenLine.oneLine(started.input), room, 7))],
     []
   ]
 }
@@ -166,7 +169,7 @@ const settled = (before: Ticker, ticker: Ticker, event: Event.ToolSettled, seq: 
   // The fold counts the result into the conversation when the last call settles: what was sent is what was before.
   const shown = row(
     { ...before, state: ticker.state, shown: before.shown },
-    { verb: verbs[outcome], ...(ok ? {} : { style: "warn" as const }), text, tail: resultText(served), ...ms, seq },
+    { verb: verbs[outcome], ...(ok ? {} : { style: "warn" as const }), text, tail: resultText(served, options.room), ...ms, seq },
     options
   )
   const why =
@@ -190,7 +193,7 @@ export const step = (before: Ticker, seq: number, event: Event.Event, options: O
       if (event.content === "" && event.toolCalls.length > 0) return silent
       const ms = event.durationMs === undefined ? {} : { ms: event.durationMs }
       // The reply itself is part of the next wire, not of the one that it answers.
-      const shown = row({ ...before, state }, { verb: "said", text: event.content, ...ms, seq }, options)
+      const shown = row({ ...before, state }, { verb: "said", text: ScreenLine.oneLine(event.content), ...ms, seq }, options)
       return { ticker: { ...ticker, shown: shown.ticker.shown }, lines: shown.lines }
     }
     case "ModelFailed": {

@@ -6,6 +6,7 @@
  */
 import type * as Chain from "../kernel/Chain.ts"
 import * as ScreenLine from "./ScreenLine.ts"
+import * as ScreenTicker from "./ScreenTicker.ts"
 import * as ScreenVerdict from "./ScreenVerdict.ts"
 
 /** One thing on the way: what it is, the claim made of it, where it is, and its event. */
@@ -16,8 +17,11 @@ interface Step {
   readonly claimStyle?: ScreenLine.Style
   readonly where: string
   readonly seq?: number
-  readonly below: ReadonlyArray<Step>
+  /** What is under it. Called once, when it is its turn to be shown. */
+  readonly below: () => ReadonlyArray<Step>
 }
+
+const nothing = (): ReadonlyArray<Step> => []
 
 interface Walk extends ScreenVerdict.Graph {
   readonly seen: Map<string, number>
@@ -35,11 +39,11 @@ const gapSteps = (walk: Walk, id: string): ReadonlyArray<Step> =>
     labelStyle: kind === "nowhere" ? ("bad" as const) : ("warn" as const),
     claim: "",
     where: what,
-    below: []
+    below: nothing
   }))
 
 const above = (seq: number): ReadonlyArray<Step> => [
-  { label: `as at #${seq}, above`, labelStyle: "faint", claim: "", where: "", below: [] }
+  { label: `as above, at #${seq}`, labelStyle: "faint", claim: "", where: "", below: nothing }
 ]
 
 /** What is under a node the first time, and a reference to it after that. */
@@ -49,7 +53,7 @@ const once = (walk: Walk, id: string, seq: number, below: (walk: Walk) => Readon
     return hidden ? above(walk.seen.get(id) ?? seq) : []
   }
   if (walk.depth > deepest) {
-    return [{ label: "deeper", labelStyle: "faint", claim: "", where: `it goes on from #${seq}`, seq, below: [] }]
+    return [{ label: "deeper", labelStyle: "faint", claim: "", where: `it goes on from #${seq}`, seq, below: nothing }]
   }
   walk.seen.set(id, seq)
   return below({ ...walk, depth: walk.depth + 1 })
@@ -67,19 +71,20 @@ const argumentStep = (walk: Walk, node: Chain.ValueNode, toolName: string): Step
   label: JSON.stringify(node.value),
   claim: "argument",
   claimStyle: "faint",
-  where: `of ${ScreenLine.fit(toolName, 32)}, written by the model, pass ${node.pass}`,
+  where: `of ${ScreenLine.fit(toolName, 32)}, pass ${node.pass}`,
   seq: node.seq,
-  below: valueBelow(walk, node)
+  below: () => valueBelow(walk, node)
 })
 
-const callBelow = (walk: Walk, call: Chain.CallNode): ReadonlyArray<Step> =>
-  once(walk, call.id, call.seq, (walk) =>
+/** `seq` is the event of the row that it is shown under. */
+const callBelow = (walk: Walk, call: Chain.CallNode, seq: number): ReadonlyArray<Step> =>
+  once(walk, call.id, seq, (walk) =>
     ScreenVerdict.next(walk, call.id).flatMap(({ node }) => (node.kind === "value" ? [argumentStep(walk, node, call.toolName)] : []))
   )
 
 const callText = ({ args, outcome, pass, toolName }: Chain.CallNode): string => {
   const ended = outcome === undefined || outcome === "ran-ok" ? "result" : outcome
-  return `${ended} of ${ScreenLine.fit(toolName, 32)} ${args}, pass ${pass}`
+  return `${ended} of ${ScreenLine.fit(toolName, 32)} ${ScreenTicker.argumentsText(args)}, pass ${pass}`
 }
 
 const carrierStep = (walk: Walk, carrier: Chain.CarrierNode, by: ReadonlyArray<string>): Step => {
@@ -94,16 +99,16 @@ const carrierStep = (walk: Walk, carrier: Chain.CarrierNode, by: ReadonlyArray<s
   const gaps = gapSteps(walk, carrier.id)
   const roots = ScreenVerdict.next(walk, carrier.id)
   const call = roots.find(({ node }) => node.kind === "call")?.node
-  if (call?.kind === "call") return { ...step, where: callText(call), below: [...callBelow(walk, call), ...gaps] }
+  if (call?.kind === "call") return { ...step, where: callText(call), below: () => [...callBelow(walk, call, carrier.seq), ...gaps] }
   const root = roots.find(({ node }) => node.kind === "root")?.node
-  if (root?.kind === "root") return { ...step, where: root.what, below: gaps }
+  if (root?.kind === "root") return { ...step, where: root.what, below: () => gaps }
   const said = roots.find(({ node }) => node.kind === "value")?.node
   if (said?.kind === "value") {
     const place = said.place === "reply" ? "an earlier reply of the model" : "the arguments of an earlier call"
     const claim = { claim: `said${by.length === 0 ? "" : ` · ${by.join(", ")}`}`, claimStyle: "faint" as const }
-    return { ...step, ...claim, where: `${place}, pass ${said.pass}`, below: [...valueBelow(walk, said), ...gaps] }
+    return { ...step, ...claim, where: `${place}, pass ${said.pass}`, below: () => [...valueBelow(walk, said), ...gaps] }
   }
-  return { ...step, where: `${carrier.role} piece ${ScreenLine.fit(carrier.pieceId, 48)}`, below: gaps }
+  return { ...step, where: `${carrier.role} piece ${ScreenLine.fit(carrier.pieceId, 48)}`, below: () => gaps }
 }
 
 const askedStep = (walk: Walk, node: Chain.Node, word: ScreenVerdict.Word | undefined): Step | undefined => {
@@ -115,42 +120,52 @@ const askedStep = (walk: Walk, node: Chain.Node, word: ScreenVerdict.Word | unde
       claimStyle: word === "recorded" ? "good" : word === "nowhere" ? "bad" : "warn",
       where: `${node.place === "reply" ? "said" : "argued"} in pass ${node.pass}`,
       seq: node.seq,
-      below: valueBelow(walk, node)
+      below: () => valueBelow(walk, node)
     }
   }
   if (node.kind !== "call") return undefined
   const { args, pass, seq, toolName } = node
-  return { label: ScreenLine.fit(toolName, 48), labelStyle: "mark", claim: "called", where: `${args}, pass ${pass}`, seq, below: callBelow(walk, node) }
+  return { label: ScreenLine.fit(toolName, 48), labelStyle: "mark", claim: "called", where: `${ScreenTicker.argumentsText(args)}, pass ${pass}`, seq, below: () => callBelow(walk, node, seq) }
 }
 
-interface Flat {
+interface Row {
   readonly prefix: string
+  /** The bars that go on under it. */
+  readonly bars: string
   readonly step: Step
 }
 
-const flat = (steps: ReadonlyArray<Step>, bars: string, top: boolean): ReadonlyArray<Flat> =>
-  steps.flatMap((step, index) => {
-    const last = index === steps.length - 1
-    const prefix = top ? "" : `${bars}${last ? "└─ " : "├─ "}`
-    const under = top ? "" : `${bars}${last ? "   " : "│  "}`
-    return [{ prefix, step }, ...flat(step.below, under, false)]
-  })
+/** A step and all that is under it, in the order in which it is read. */
+function* rowsOf(step: Step, prefix: string, under: string): Generator<Row> {
+  const below = step.below()
+  yield { prefix, bars: below.length === 0 ? under : `${under}│`, step }
+  for (const [index, next] of below.entries()) {
+    const last = index === below.length - 1
+    yield* rowsOf(next, `${under}${last ? "└─ " : "├─ "}`, `${under}${last ? "   " : "│  "}`)
+  }
+}
 
 /** One row, or two where its place does not fit beside the claim. */
-const rowLines = ({ prefix, step }: Flat, bars: string, cell: number, room: ScreenLine.Room): ReadonlyArray<ScreenLine.Line> => {
+const rowLines = ({ bars, prefix, step }: Row, cell: number, room: ScreenLine.Room): ReadonlyArray<ScreenLine.Line> => {
   const deep = ScreenLine.width(prefix)
   const { claim, claimStyle, label, labelStyle, seq, where } = step
   const narrow = room.width === undefined ? 64 : Math.max(12, room.width - deep - 24)
   const shown = ScreenLine.fit(label, narrow)
+  const ref = seq === undefined ? undefined : ScreenLine.span(`#${seq}`, "faint")
+  const closing = ref === undefined ? 0 : ScreenLine.width(ref.text) + 2
+  const most = room.width ?? Infinity
+  const padded = ScreenLine.pad(shown, claim === "" ? 0 : cell - deep)
+  const isTight = deep + ScreenLine.width(padded) + 2 + ScreenLine.width(claim) + closing > most
+  const own = isTight ? shown : padded
+  const claimed = Math.min(240, Math.max(10, most - deep - ScreenLine.width(own) - 2 - closing))
   const named = [
     ScreenLine.span(prefix, "faint"),
-    ScreenLine.span(ScreenLine.pad(shown, claim === "" ? 0 : cell - deep), labelStyle),
-    ...(claim === "" ? [] : [ScreenLine.span("  "), ScreenLine.span(claim, claimStyle)])
+    ScreenLine.span(own, labelStyle),
+    ...(claim === "" ? [] : [ScreenLine.span("  "), ScreenLine.span(ScreenLine.fit(claim, claimed), claimStyle)])
   ]
-  const ref = seq === undefined ? undefined : ScreenLine.span(`#${seq}`, "faint")
   const closed = (line: ScreenLine.Line): ScreenLine.Line => (ref === undefined ? line : ScreenLine.ending(line, ref, room))
   if (where === "") return [closed(named)]
-  const left = room.width === undefined ? Infinity : room.width - ScreenLine.widthOf(named) - 2 - (ref === undefined ? 0 : ScreenLine.width(ref.text) + 2)
+  const left = most - ScreenLine.widthOf(named) - 2 - closing
   const beside = ScreenLine.width(where) <= left || left >= 40
   if (beside) {
     const text = ScreenLine.fit(where, Math.min(left, 240))
@@ -161,38 +176,37 @@ const rowLines = ({ prefix, step }: Flat, bars: string, cell: number, room: Scre
   return [closed(named), [ScreenLine.span(indent, "faint"), ScreenLine.span(text)]]
 }
 
-/** The bars that go on below a row. */
-const barsBelow = (prefix: string, isLeaf: boolean): string => {
-  const under = prefix.replace(/├─ $/, "│  ").replace(/└─ $/, "   ")
-  return isLeaf ? under : `${under}│`
-}
-
-const treeLines = (step: Step, room: ScreenLine.Room, most: number): ReadonlyArray<ScreenLine.Line> => {
-  const rows = [{ prefix: "", step }, ...flat(step.below, "", false)]
+/** The rows of a step, at most so many; what is not shown is counted, and does not count as shown. */
+const treeLines = (walk: Walk, step: Step, room: ScreenLine.Room, most: number): ReadonlyArray<ScreenLine.Line> => {
+  const rows: Array<Row> = []
+  let more = 0
+  let shown: ReadonlyMap<string, number> = walk.seen
+  for (const row of rowsOf(step, "", "")) {
+    if (rows.length < most) rows.push(row)
+    else more++
+    if (rows.length < most) continue
+    if (more === 0) shown = new Map(walk.seen)
+  }
+  if (more > 0) {
+    walk.seen.clear()
+    for (const [id, seq] of shown) walk.seen.set(id, seq)
+  }
   const limit = room.width === undefined ? 40 : Math.floor(room.width * 0.4)
   const cell = rows.reduce((widest, { prefix, step }) => {
     const own = ScreenLine.width(prefix) + ScreenLine.width(step.label)
     return step.claim === "" || own > limit ? widest : Math.max(widest, own)
   }, 8)
-  const lines: Array<ScreenLine.Line> = []
-  for (const [index, row] of rows.entries()) {
-    const next = rowLines(row, barsBelow(row.prefix, row.step.below.length === 0), cell, room)
-    const rest = rows.length - index
-    if (index > 0 && rest > 1 && lines.length + next.length > most - 1) {
-      return [...lines, [ScreenLine.span(`   … ${ScreenLine.counted(rest, "more step")} (--full)`, "faint")]]
-    }
-    lines.push(...next)
-  }
-  return lines
+  const note = `   … ${ScreenLine.counted(more, "more step")} (--full)`
+  return [...rows.flatMap((row) => rowLines(row, cell, room)), ...(more === 0 ? [] : [[ScreenLine.span(note, "faint")]])]
 }
 
 export interface Options {
   readonly room: ScreenLine.Room
-  /** Everything; else about forty lines. */
+  /** Everything; else some thirty rows. */
   readonly full?: boolean
 }
 
-const linesInAll = 40
+const rowsInAll = 30
 
 /** The tree of a chain. */
 export const tree = (chain: Chain.Chain, { full = false, room }: Options): ReadonlyArray<ScreenLine.Line> => {
@@ -200,10 +214,10 @@ export const tree = (chain: Chain.Chain, { full = false, room }: Options): Reado
   const words = new Map(ScreenVerdict.of(chain).map(({ node, word }) => [node.id, word]))
   const steps = walk.asked.flatMap((node) => askedStep(walk, node, words.get(node.id)) ?? [])
   const shown = full ? steps : steps.slice(0, 10)
-  const most = full ? Infinity : Math.max(4, Math.floor(linesInAll / Math.max(1, shown.length)))
+  const most = full ? Infinity : Math.max(4, Math.floor(rowsInAll / Math.max(1, shown.length)))
   const more = steps.length - shown.length
   return [
-    ...shown.flatMap((step) => treeLines(step, room, most)),
+    ...shown.flatMap((step) => treeLines(walk, step, room, most)),
     ...(more === 0 ? [] : [[ScreenLine.span(`… ${ScreenLine.counted(more, "more value")} (--full)`, "faint")]])
   ]
 }
@@ -211,17 +225,19 @@ export const tree = (chain: Chain.Chain, { full = false, room }: Options): Reado
 /** A text around a place in it, the place marked. What is left out on both sides is counted. */
 const around = (text: string, { end, start }: { readonly start: number; readonly end: number }, cells: number): ReadonlyArray<ScreenLine.Span> => {
   const value = ScreenLine.fit(text.slice(start, end), Math.max(8, Math.floor(cells / 2)))
-  const notes = 2 * (" more … ".length + ScreenLine.count(text.length).length)
-  const side = Math.max(4, Math.floor((cells - ScreenLine.width(value) - 2 - notes) / 2))
+  const whole = ScreenLine.width(text) + 2 <= cells
+  const notes = whole ? 0 : 2 * (" more … ".length + ScreenLine.count(text.length).length)
+  const side = whole ? text.length : Math.max(4, Math.floor((cells - ScreenLine.width(value) - 2 - notes) / 2))
   const before = Array.from(text.slice(Math.max(0, start - 2 * side), start)).slice(-side).join("")
   const after = Array.from(text.slice(end, end + 2 * side)).slice(0, side).join("")
+  const inLine = (part: string) => part.replaceAll("\n", "\\n").replaceAll("\t", "\\t")
   const cutBefore = start - before.length
   const cutAfter = text.length - end - after.length
   return [
     ScreenLine.span(cutBefore === 0 ? "" : `${ScreenLine.count(cutBefore)} more … `, "faint"),
-    ScreenLine.span(before),
+    ScreenLine.span(inLine(before)),
     ScreenLine.span(`«${value}»`, "mark"),
-    ScreenLine.span(after),
+    ScreenLine.span(inLine(after)),
     ScreenLine.span(cutAfter === 0 ? "" : ` … ${ScreenLine.count(cutAfter)} more`, "faint")
   ]
 }

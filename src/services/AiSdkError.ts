@@ -2,7 +2,7 @@
  * An `AiSdkError` is whatever a provider package of the AI SDK threw or streamed. Here it becomes an `LLMError`: what is
  * worth knowing is read out of it, and the object itself, which may hold keys and headers, is let go.
  *
- * @since 0.1.0
+ * @internal
  */
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"

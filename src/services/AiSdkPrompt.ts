@@ -2,7 +2,7 @@
  * An `AiSdkPrompt` is a wire in the words of the AI SDK's provider interface. Each piece is converted once and kept for
  * as long as the piece is.
  *
- * @since 0.1.0
+ * @internal
  */
 import type {
   LanguageModelV3CallOptions,

@@ -1,7 +1,7 @@
 /**
  * An `ArtifactStoreError` says why a store did not do what it was asked. It never holds a payload, a tenant or a principal.
  *
- * @since 0.1.0
+ * @internal
  */
 import * as Schema from "effect/Schema"
 import * as Artifact from "../kernel/Artifact.ts"

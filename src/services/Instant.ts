@@ -2,7 +2,7 @@
  * An `Instant` is a reply whose parts are known beforehand. Whoever folds it may read it as a function, which costs a
  * tenth of running it; to everyone else it is a stream like any other.
  *
- * @since 0.1.0
+ * @internal
  */
 import * as Chunk from "effect/Chunk"
 import type * as Duration from "effect/Duration"

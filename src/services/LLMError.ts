@@ -2,7 +2,7 @@
  * An `LLMError` says why a model gave no usable reply. It holds sentences of ours, never a foreign error, a header, a
  * URL or a key.
  *
- * @since 0.1.0
+ * @internal
  */
 import * as Schema from "effect/Schema"
 import * as Problem from "../kernel/Problem.ts"

@@ -2,7 +2,7 @@
  * An `LLMSuite` is what every `LLM` layer promises, as cases that any test framework can run: a case is an effect that
  * fails if the promise is not kept.
  *
- * @since 0.1.0
+ * @internal
  */
 import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"

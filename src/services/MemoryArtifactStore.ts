@@ -1,7 +1,7 @@
 /**
  * A `MemoryArtifactStore` keeps artifacts in a map, and within bounds.
  *
- * @since 0.1.0
+ * @internal
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"

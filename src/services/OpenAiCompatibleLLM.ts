@@ -2,7 +2,7 @@
  * An `OpenAiCompatibleLLM` is a server that speaks the chat-completions protocol: a hosted one, or llama.cpp, vLLM or
  * Ollama on the same machine.
  *
- * @since 0.1.0
+ * @internal
  */
 import type { LanguageModelV3Usage } from "@ai-sdk/provider"
 import * as Config from "effect/Config"

@@ -84,7 +84,8 @@ export const hear = (bytes: Buffer): Either.Either<Saying, string> => {
   if (!Predicate.isRecord(said)) return Either.left("JSON that is not an object")
   const { at, events, format, hash, runId, seq } = said
   // Before anything else: a later format may look like nothing that this version knows.
-  if (isCount(format) && format > Event.format) return Either.right({ format, runId, seq: 0, at: 0, events: [], hash: "" })
+  if (isCount(format) && format > Event.format)
+    return Either.right({ format, runId, seq: 0, at: 0, events: [], hash: "" })
   if (!isCount(seq) || !isCount(at) || typeof hash !== "string" || !Array.isArray(events) || events.length === 0) {
     return Either.left("an object that is not a line of a record")
   }
@@ -114,7 +115,12 @@ export const read = (position: Position, bytes: Buffer): Either.Either<Link, Dam
     if (Either.isLeft(text)) return bad("format", text.left.expected, text.left.found)
     texts.push(text.right)
   }
-  if (seq === 0 && typeof said.runId === "string" && said.runId !== runId && RecordError.runIdGrammar.test(said.runId)) {
+  if (
+    seq === 0 &&
+    typeof said.runId === "string" &&
+    said.runId !== runId &&
+    RecordError.runIdGrammar.test(said.runId)
+  ) {
     return bad("run-id", `run ${Printable.quote(runId)}`, "another run's entry")
   }
   if (said.seq !== seq) return bad("seq", `entry ${seq}`, `entry ${said.seq}`)
@@ -171,7 +177,12 @@ export const torn = (position: Position, rest: Buffer): Damage | undefined => {
 export const readAll = (
   from: Position,
   bytes: Buffer
-): { readonly entries: Array<Event.Entry>; readonly position: Position; readonly consumed: number; readonly damage?: Damage } => {
+): {
+  readonly entries: Array<Event.Entry>
+  readonly position: Position
+  readonly consumed: number
+  readonly damage?: Damage
+} => {
   const entries: Array<Event.Entry> = []
   let position = from
   let consumed = 0
@@ -191,6 +202,9 @@ export const failure = (runId: string, { expected, found, good, kind, seq }: Dam
   const rest = good === 0 ? "no entry before it" : `entries 0 to ${good - 1} are good`
   const details = { expected, found: `${found} (${kind}); ${rest}`, runId, seq }
   return kind === "unsupported"
-    ? RecordError.failure("UnsupportedFormat", { ...details, what: `A later version wrote entry ${seq} of run ${Printable.quote(runId)}.` })
+    ? RecordError.failure("UnsupportedFormat", {
+        ...details,
+        what: `A later version wrote entry ${seq} of run ${Printable.quote(runId)}.`
+      })
     : RecordError.failure("Corrupt", { ...details, what: `Run ${Printable.quote(runId)} is damaged at entry ${seq}.` })
 }

@@ -19,6 +19,7 @@ import * as Printable from "../kernel/Printable.ts"
 import type * as Record from "./Record.ts"
 import * as RecordChain from "./RecordChain.ts"
 import * as RecordError from "./RecordError.ts"
+import * as RecordHandle from "./RecordHandle.ts"
 import * as RecordInput from "./RecordInput.ts"
 import * as RecordLines from "./RecordLines.ts"
 import * as RecordLock from "./RecordLock.ts"
@@ -58,6 +59,9 @@ const pollMs = 100
 
 const file = /^([a-z0-9][a-z0-9_-]{0,63})\.ndjson$/
 
+/** What is in the place of a file and is none, or none of ours. */
+const noFile = new Set(["EACCES", "EISDIR", "ELOOP", "EPERM"])
+
 const unusable = (cause: unknown) =>
   RecordError.failure("Unavailable", {
     what: "The directory of the record could not be used.",
@@ -75,29 +79,42 @@ const syncDirectory = (directory: string): void => {
   }
 }
 
-/** Makes the directory, and its name safe. */
-const ensure = (directory: string): void => {
+/** Makes the directory, its name safe, and opens it for making names in it safe. */
+const ensure = (directory: string, flush: boolean): number | undefined => {
   const first = fs.mkdirSync(directory, { recursive: true, mode: 0o700 })
-  if (first === undefined || process.platform === "win32") return
-  for (let made = directory; made.length >= first.length; made = path.dirname(made)) syncDirectory(path.dirname(made))
+  if (!flush || process.platform === "win32") return undefined
+  if (first !== undefined) {
+    for (let made = directory; made.length >= first.length; made = path.dirname(made)) syncDirectory(path.dirname(made))
+  }
+  return fs.openSync(directory, "r")
 }
 
-const report = (options: Options) => (runId: string, bytesDropped: number, entries: number): Effect.Effect<void> => {
-  const tail: RecoveredTail = {
-    _tag: "RecoveredTail",
-    code: "WF-REC-013",
-    runId,
-    bytesDropped,
-    ...(entries === 0 ? {} : { lastSeq: entries - 1 }),
-    notice: options.durability === "process-crash"
-      ? "An append was cut short. At this durability a loss of power may take acknowledged appends with it."
-      : "An append was cut short. It had not been acknowledged, so that nothing that was is lost."
-  }
-  const logged = Effect.logWarning(`${tail.notice} ${bytesDropped} bytes were removed from the end of run ${Printable.quote(runId)}.`).pipe(
-    Effect.annotateLogs({ recoveredTail: tail })
+/** Fails if there is something else in place of the directory. One that is not there is made by the first append. */
+const check = (directory: string): Effect.Effect<void, RecordError.RecordError> =>
+  Effect.flatMap(
+    Effect.try({ try: () => fs.statSync(directory, { throwIfNoEntry: false }), catch: unusable }),
+    (stat) => (stat === undefined || stat.isDirectory() ? Effect.void : unusable({ code: "ENOTDIR" }))
   )
-  return options.onRecovered === undefined ? logged : Effect.zipRight(logged, options.onRecovered(tail))
-}
+
+const report =
+  (options: Options) =>
+  (runId: string, bytesDropped: number, entries: number): Effect.Effect<void> => {
+    const tail: RecoveredTail = {
+      _tag: "RecoveredTail",
+      code: "WF-REC-013",
+      runId,
+      bytesDropped,
+      ...(entries === 0 ? {} : { lastSeq: entries - 1 }),
+      notice:
+        options.durability === "process-crash"
+          ? "An append was cut short. At this durability a loss of power may take acknowledged appends with it."
+          : "An append was cut short. It had not been acknowledged, so that nothing that was is lost."
+    }
+    const logged = Effect.logWarning(
+      `${tail.notice} ${bytesDropped} bytes were removed from the end of run ${Printable.quote(runId)}.`
+    ).pipe(Effect.annotateLogs({ recoveredTail: tail }))
+    return options.onRecovered === undefined ? logged : Effect.zipRight(logged, options.onRecovered(tail))
+  }
 
 /** Where a reader of a run is. */
 interface Reader {
@@ -107,7 +124,7 @@ interface Reader {
 }
 
 const entries = (
-  writer: RecordWriter.Writer,
+  handle: RecordHandle.Handle,
   { fd, inode }: { readonly fd: number; readonly inode: number },
   { from, to }: RecordInput.Range,
   live: boolean
@@ -117,21 +134,22 @@ const entries = (
     Effect.suspend((): Next => {
       if (reader.failed !== undefined) return reader.failed
       if (reader.done) return Effect.succeedNone
-      const seen = writer.wakeup.count
-      const limit = writer.writing ? writer.cursor.offset : Infinity
+      const seen = handle.wakeup.count
+      // A line that is not acknowledged yet is not there.
+      const limit = handle.writing ? handle.cursor.offset : Infinity
       const block = Either.try({
         try: () => RecordLines.next(fd, reader.cursor, limit),
-        catch: (cause) => RecordWriter.unavailable(writer.runId, RecordLock.errno(cause))
+        catch: (cause) => RecordHandle.unavailable(handle.runId, RecordLock.errno(cause))
       })
       if (Either.isLeft(block)) return block.left
       const { cursor, damage, ended } = block.right
-      RecordWriter.learn(writer, inode, cursor)
+      RecordHandle.learn(handle, inode, cursor)
       const last = live ? block.right.entries.findIndex(({ event }) => event._tag === "RunEnded") : -1
       const until = last < 0 ? to : (block.right.entries[last]?.seq ?? 0) + 1
       const kept = block.right.entries.filter(({ seq }) => seq >= from && seq < until)
       const over = cursor.position.seq >= until
-      const failed = damage !== undefined && !over ? RecordChain.failure(writer.runId, damage) : undefined
-      if (ended && failed === undefined && cursor.position.seq === 0) return RecordError.notFound(writer.runId)
+      const failed = damage !== undefined && !over ? RecordChain.failure(handle.runId, damage) : undefined
+      if (ended && failed === undefined && cursor.position.seq === 0) return RecordError.notFound(handle.runId)
       const then: Reader = {
         cursor,
         done: over || (ended && !live),
@@ -139,83 +157,91 @@ const entries = (
       }
       if (kept.length > 0) return Effect.succeedSome([Chunk.unsafeFromArray(kept), then])
       const wait = live && ended && failed === undefined && !over
-      return Effect.zipRight(wait ? Wakeup.after(writer.wakeup, seen, pollMs) : Effect.yieldNow(), next(then))
+      return Effect.zipRight(wait ? Wakeup.after(handle.wakeup, seen, pollMs) : Wakeup.turn, next(then))
     })
-  return Stream.unfoldChunkEffect({ cursor: RecordLines.start(writer.runId), done: false }, next)
+  const begin = RecordLines.start(handle.runId)
+  return Stream.unfoldChunkEffect({ cursor: begin, done: false }, (reader: Reader) =>
+    reader.cursor === begin || reader.done ? next(reader) : Effect.zipRight(Wakeup.turn, next(reader))
+  )
 }
 
 export const make = (
   options: Options
 ): Effect.Effect<Context.Tag.Service<Record.Record>, RecordError.RecordError, Scope.Scope> =>
-  Effect.gen(function*() {
+  Effect.gen(function* () {
     const directory = path.resolve(options.directory)
-    const writers = new Map<string, RecordWriter.Writer>()
-    const open = new Map<string, RecordWriter.Writer>()
-    const safe = options.durability !== "process-crash"
-
-    const names = yield* Effect.acquireRelease(
-      Effect.try({
-        try: () => {
-          ensure(directory)
-          return safe && process.platform !== "win32" ? fs.openSync(directory, "r") : undefined
-        },
-        catch: unusable
-      }),
-      (fd) =>
-        Effect.sync(() => {
-          for (const writer of writers.values()) RecordWriter.close(writer)
-          if (fd !== undefined) fs.closeSync(fd)
-        })
+    const handles = new Map<string, RecordHandle.Handle>()
+    const open = new Map<string, RecordHandle.Handle>()
+    const flush = options.durability !== "process-crash"
+    let made: RecordWriter.Directory | undefined
+    yield* check(directory)
+    yield* Effect.addFinalizer(() =>
+      Effect.sync(() => {
+        for (const handle of handles.values()) RecordHandle.close(handle)
+        if (made?.names !== undefined) fs.closeSync(made.names)
+      })
     )
-    const place: RecordWriter.Directory = { flush: safe, names, recovered: report(options) }
+
+    /** The directory, ready to be written in. Reading does not make it. */
+    const place = (): Either.Either<RecordWriter.Directory, RecordError.RecordError> => {
+      if (made !== undefined) return Either.right(made)
+      return Either.map(Either.try({ try: () => ensure(directory, flush), catch: unusable }), (names) => {
+        made = { flush, ...(names === undefined ? {} : { names }), recovered: report(options) }
+        return made
+      })
+    }
 
     const take = (runId: string) =>
       Effect.sync(() => {
-        const writer = writers.get(runId) ?? RecordWriter.make(directory, runId)
-        writers.delete(runId)
-        writers.set(runId, writer)
-        writer.uses++
-        if (writers.size > maxKnown) forget()
-        return writer
+        const handle = handles.get(runId) ?? RecordHandle.make(directory, runId)
+        handles.delete(runId)
+        handles.set(runId, handle)
+        handle.uses++
+        if (handles.size > maxKnown) forget()
+        return handle
       })
 
     const forget = () => {
-      for (const [runId, writer] of writers) {
-        if (writer.uses > 0 || writer.broken !== undefined) continue
-        RecordWriter.close(writer)
+      for (const [runId, handle] of handles) {
+        if (handle.uses > 0 || handle.broken !== undefined) continue
+        RecordHandle.close(handle)
         open.delete(runId)
-        writers.delete(runId)
+        handles.delete(runId)
         return
       }
     }
 
-    /** Gives a writer back; files that were not used for longest are closed. */
-    const give = (writer: RecordWriter.Writer) =>
+    /** Gives a handle back; files that were not used for longest are closed. */
+    const give = (handle: RecordHandle.Handle) =>
       Effect.sync(() => {
-        writer.uses--
-        open.delete(writer.runId)
-        if (writer.fd !== undefined) open.set(writer.runId, writer)
+        handle.uses--
+        open.delete(handle.runId)
+        if (handle.fd !== undefined) open.set(handle.runId, handle)
         for (const [runId, oldest] of open) {
           if (open.size <= maxOpen) return
           if (oldest.uses > 0) continue
-          RecordWriter.close(oldest)
+          RecordHandle.close(oldest)
           open.delete(runId)
         }
       })
 
     const read = (runId: string, range: Either.Either<RecordInput.Range, RecordError.RecordError>, live: boolean) =>
       Stream.unwrapScoped(
-        Effect.gen(function*() {
+        Effect.gen(function* () {
           const wanted = yield* range
-          const writer = yield* Effect.acquireRelease(take(runId), give)
-          const fd = yield* Effect.acquireRelease(RecordWriter.openToRead(writer), ({ fd }) => Effect.sync(() => fs.closeSync(fd)))
-          return entries(writer, fd, wanted, live)
+          const handle = yield* Effect.acquireRelease(take(runId), give)
+          const fd = yield* Effect.acquireRelease(RecordHandle.openToRead(handle), ({ fd }) =>
+            Effect.sync(() => fs.closeSync(fd))
+          )
+          return entries(handle, fd, wanted, live)
         })
       )
 
-    const keys = Effect.gen(function*() {
+    const keys = Effect.gen(function* () {
       const found: Array<RecordPage.Key> = []
-      for (const name of yield* Effect.try({ try: () => fs.readdirSync(directory), catch: unusable })) {
+      const names = Either.try({ try: () => fs.readdirSync(directory), catch: unusable })
+      if (Either.isLeft(names) && names.left.found !== "ENOENT") return yield* names.left
+      for (const name of Either.getOrElse(names, () => [])) {
         const runId = file.exec(name)?.[1]
         if (runId === undefined) continue
         const key = yield* seen(runId, () => RecordSummary.key(`${directory}/${name}`, runId))
@@ -224,18 +250,22 @@ export const make = (
       return found
     })
 
-    /** What a file says; a run that is damaged where it is looked at is named in the log and left out. */
+    /** What a file says; a run that cannot be read where it is looked at is named in the log and left out. */
     const seen = <A>(
       runId: string,
       look: () => Either.Either<A, RecordError.RecordError> | undefined
     ): Effect.Effect<A | undefined, RecordError.RecordError> =>
       Effect.suspend(() => {
         const looked = Either.try({ try: look, catch: RecordLock.errno })
+        const leaveOut = (error: RecordError.RecordError) =>
+          Effect.as(Effect.logWarning(`A run is not listed. ${error.message}`), undefined)
         if (Either.isLeft(looked)) {
-          return looked.left === "ENOENT" ? Effect.succeed(undefined) : RecordWriter.unavailable(runId, looked.left)
+          if (looked.left === "ENOENT") return Effect.succeed(undefined)
+          const error = RecordHandle.unavailable(runId, looked.left)
+          return noFile.has(looked.left) ? leaveOut(error) : error
         }
-        if (looked.right === undefined || Either.isRight(looked.right)) return looked.right ?? Effect.succeed(undefined)
-        return Effect.as(Effect.logWarning(`A run is not listed. ${looked.right.left.message}`), undefined)
+        const { right } = looked
+        return right === undefined ? Effect.succeed(right) : Either.isRight(right) ? right : leaveOut(right.left)
       })
 
     return {
@@ -243,16 +273,18 @@ export const make = (
         Effect.suspend(() => {
           const draft = RecordInput.append(runId, expectedSeq, events)
           if (Either.isLeft(draft)) return draft.left
+          const writable = place()
+          if (Either.isLeft(writable)) return writable.left
           return Effect.acquireUseRelease(
             take(runId),
-            (writer) => RecordWriter.append(place, writer, expectedSeq, draft.right),
+            (handle) => RecordWriter.append(writable.right, handle, expectedSeq, draft.right),
             give
           )
         }),
       read: (runId, options) => read(runId, RecordInput.range(runId, options), false),
       tail: (runId, options) => read(runId, RecordInput.range(runId, options), true),
       list: (options) =>
-        Effect.gen(function*() {
+        Effect.gen(function* () {
           const { cursor, rows } = yield* RecordPage.of(yield* keys, options)
           const runs: Array<Record.RunSummary> = []
           for (const { runId } of rows) {

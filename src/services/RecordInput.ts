@@ -31,7 +31,10 @@ export const range = (
   if (invalid !== undefined) return Either.left(invalid)
   const from = options?.from ?? 0
   const to = options?.to
-  for (const [name, value] of [["from", from], ["to", to ?? 0]] as const) {
+  for (const [name, value] of [
+    ["from", from],
+    ["to", to ?? 0]
+  ] as const) {
     if (!isSeq(value)) return Either.left(RecordError.invalidOption(name, "a sequence number", value))
   }
   return Either.right({ from, to: to ?? Infinity })
@@ -74,7 +77,13 @@ export const append = (
     const text = EventText.of(event)
     if (Either.isLeft(text)) {
       const { expected, found, path } = text.left
-      return invalid(id, "An event holds a value that the record cannot keep.", `events[${index}]${path}`, expected, found)
+      return invalid(
+        id,
+        "An event holds a value that the record cannot keep.",
+        `events[${index}]${path}`,
+        expected,
+        found
+      )
     }
     texts.push(text.right)
     if (event._tag === "RunEnded") ended ??= { index, status: event.status }

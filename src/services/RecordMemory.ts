@@ -42,7 +42,11 @@ const unreadable = (runId: string, seq: number) =>
   RecordChain.failure(runId, { kind: "event", seq, good: seq, expected: "an event", found: "something else" })
 
 /** The entries from `from` on, up to but not including `to`. */
-const slice = (run: Run, from: number, to: number): Either.Either<Chunk.Chunk<Event.Entry>, RecordError.RecordError> => {
+const slice = (
+  run: Run,
+  from: number,
+  to: number
+): Either.Either<Chunk.Chunk<Event.Entry>, RecordError.RecordError> => {
   const { runId } = run.position
   const entries: Array<Event.Entry> = []
   for (const { at, hash, text } of run.kept.slice(from, to)) {

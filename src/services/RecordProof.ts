@@ -104,7 +104,8 @@ export const verify = (
       if (seq === 0 && event._tag === "RunStarted" && event.runId !== runId) {
         return bad("run-id", "the start of this run", "the start of another run")
       }
-      if (seq === anchor?.seq && hash !== anchor.hash) return bad("tail", "the entry that the anchor names", "another entry")
+      if (seq === anchor?.seq && hash !== anchor.hash)
+        return bad("tail", "the entry that the anchor names", "another entry")
       position = { runId, seq: seq + 1, hash }
     }
     if (position === undefined) return tampered("", 0, "seq", { expected: "entry 0", found: "no entries" })

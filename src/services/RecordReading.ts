@@ -47,7 +47,8 @@ export const fromText = (
   options?: { readonly to?: number }
 ): Effect.Effect<Reading, RecordError.RecordError> =>
   Effect.suspend((): Effect.Effect<Reading, RecordError.RecordError> => {
-    const bytes = typeof text === "string" ? Buffer.from(text) : Buffer.from(text.buffer, text.byteOffset, text.byteLength)
+    const bytes =
+      typeof text === "string" ? Buffer.from(text) : Buffer.from(text.buffer, text.byteOffset, text.byteLength)
     const owner = ownerOf(bytes, bytes.indexOf(0x0a))
     if (Either.isLeft(owner)) return owner.left
     const to = options?.to ?? Infinity

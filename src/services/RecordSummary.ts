@@ -12,12 +12,14 @@ import type * as RecordError from "./RecordError.ts"
 import * as RecordLines from "./RecordLines.ts"
 import type * as RecordPage from "./RecordPage.ts"
 
+const { O_NOFOLLOW = 0, O_RDONLY } = fs.constants
+
 const headSize = 256
 const blockSize = 64 * 1024
 
 /** Reads from an open file and closes it. Throws as the file system does. */
 const using = <A>(path: string, read: (fd: number) => A): A => {
-  const fd = fs.openSync(path, "r")
+  const fd = fs.openSync(path, O_RDONLY | O_NOFOLLOW)
   try {
     return read(fd)
   } finally {
@@ -34,7 +36,8 @@ const bytesAt = (fd: number, offset: number, size: number): Buffer => {
 export const key = (path: string, runId: string): Either.Either<RecordPage.Key, RecordError.RecordError> | undefined =>
   using(path, (fd) => {
     const head = bytesAt(fd, 0, headSize)
-    const [, startedAt] = /^\{"format":1,"runId":"[^"]*","seq":0,"at":(\d{1,16}),"events":\[/.exec(head.toString("latin1")) ?? []
+    const [, startedAt] =
+      /^\{"format":1,"runId":"[^"]*","seq":0,"at":(\d{1,16}),"events":\[/.exec(head.toString("latin1")) ?? []
     if (startedAt !== undefined) return Either.right({ runId, startedAt: Number(startedAt) })
     return head.includes(0x0a) || head.length === headSize ? summarise(fd, runId) : undefined
   })
@@ -74,7 +77,10 @@ const summarise = (fd: number, runId: string): Either.Either<Record.RunSummary, 
   if (Either.isLeft(head)) return Either.left(RecordChain.failure(runId, head.left))
   const [start] = head.right.entries
   if (start?.event._tag !== "RunStarted") return damaged(runId, 0, "another event than a start")
-  const tail = Either.flatMap(Either.fromNullable(lastLine(fd), () => "no whole line"), RecordChain.hear)
+  const tail = Either.flatMap(
+    Either.fromNullable(lastLine(fd), () => "no whole line"),
+    RecordChain.hear
+  )
   if (Either.isLeft(tail)) return damaged(runId, 1, tail.left)
   const { at, events, seq } = tail.right
   const last = events.at(-1)

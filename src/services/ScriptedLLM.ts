@@ -1,7 +1,7 @@
 /**
  * A `ScriptedLLM` is a model whose replies are written down beforehand: the double for tests, examples and benchmarks.
  *
- * @since 0.1.0
+ * @internal
  */
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"

@@ -38,5 +38,10 @@ export const after = (wakeup: Wakeup, seen: number, pollMs?: number): Effect.Eff
     return Effect.sync(stop)
   })
 
+/** Lets the event loop turn: yielding alone does not, and a long read would keep everything else waiting. */
+export const turn: Effect.Effect<void> = Effect.async<void>((resume) => {
+  setImmediate(() => resume(Effect.void))
+})
+
 /** Waits in the world's time. */
 export const pause = (ms: number): Effect.Effect<void> => after(make(), 0, ms)

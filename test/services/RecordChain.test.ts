@@ -19,11 +19,11 @@ const said = (line: string) => JSON.parse(line)
 const firsts = [0, 1, 2, 5, 6]
 
 /** The same run with other words in it, chained anew from there on: what one can write who knows the format. */
-const rechain = (text: string, change: (said: { [key: string]: any }, index: number) => object) => {
+const rechain = (text: string, change: (index: number) => object) => {
   let position = RecordChain.start(runId)
   return linesOf(text)
     .map((line, index) => {
-      const { at, events } = { ...said(line), ...change(said(line), index) }
+      const { at, events } = { ...said(line), ...change(index) }
       const texts = events.map((event: unknown) => JSON.stringify(event))
       const hash = RecordChain.links(position, at, texts).at(-1) ?? ""
       const written = RecordChain.line(position, at, texts, hash)
@@ -36,7 +36,8 @@ const rechain = (text: string, change: (said: { [key: string]: any }, index: num
 const line = (index: number, change: (line: string) => string) => (lines: Array<string>) =>
   lines.map((line, i) => (i === index ? change(line) : line)).join("")
 
-const set = (index: number, change: object) => line(index, (text) => `${JSON.stringify({ ...said(text), ...change })}\n`)
+const set = (index: number, change: object) =>
+  line(index, (text) => `${JSON.stringify({ ...said(text), ...change })}\n`)
 
 type Operator = readonly [
   name: string,
@@ -61,7 +62,11 @@ const operators: ReadonlyArray<Operator> = [
   ["a space behind a line", line(3, (text) => text.replace("\n", " \n")), 5],
   ["a space inside", line(1, (text) => text.replace('"seq":1', '"seq": 1')), 1],
   ["another order of keys", line(1, (text) => `${JSON.stringify({ at: said(text).at, ...said(text) })}\n`), 1],
-  ["an event with another order of keys", line(3, (text) => text.replace('"_tag":"Answered","iteration":1', '"iteration":1,"_tag":"Answered"')), 5],
+  [
+    "an event with another order of keys",
+    line(3, (text) => text.replace('"_tag":"Answered","iteration":1', '"iteration":1,"_tag":"Answered"')),
+    5
+  ],
   ["a key twice", line(1, (text) => text.replace('"seq":1,', '"seq":1,"seq":1,')), 1],
   ["a key twice in an event", line(2, (text) => text.replace('"zone":"a"', '"zone":"a","zone":"a"')), 2],
   ["a key more", set(1, { more: 1 }), 1],
@@ -70,12 +75,28 @@ const operators: ReadonlyArray<Operator> = [
   ["a number that loses precision", line(2, (text) => text.replace("2.5", "2.50000000000000000001")), 2],
   ["a number beyond all", line(2, (text) => text.replace("2.5", "1e400")), 2],
   ["a letter as an escape", line(1, (text) => text.replace("brief", "\\u0062rief")), 1],
-  ["bytes that are not UTF-8", (lines) => edited(encode(lines.join("")), lines[0]!.length + lines[1]!.indexOf("brief"), [0xff]), 1],
-  ["an overlong encoding", (lines) => edited(encode(lines.join("")), lines[0]!.length + lines[1]!.indexOf("brief"), [0xc0, 0xaf]), 1],
+  [
+    "bytes that are not UTF-8",
+    (lines) => edited(encode(lines.join("")), lines[0]!.length + lines[1]!.indexOf("brief"), [0xff]),
+    1
+  ],
+  [
+    "an overlong encoding",
+    (lines) => edited(encode(lines.join("")), lines[0]!.length + lines[1]!.indexOf("brief"), [0xc0, 0xaf]),
+    1
+  ],
   ["a block of NUL", (lines) => edited(encode(lines.join("")), lines[0]!.length + 40, Array(64).fill(0)), 1],
-  ["two blocks swapped", line(2, (text) => text.slice(0, 100) + text.slice(132, 164) + text.slice(100, 132) + text.slice(164)), 2],
+  [
+    "two blocks swapped",
+    line(2, (text) => text.slice(0, 100) + text.slice(132, 164) + text.slice(100, 132) + text.slice(164)),
+    2
+  ],
   ["the head cut off", (lines) => lines.join("").slice(10), 0],
-  ["the middle cut out", (lines) => lines[0] + lines[1]!.slice(0, 20) + lines[2]!.slice(20) + lines.slice(3).join(""), 1],
+  [
+    "the middle cut out",
+    (lines) => lines[0] + lines[1]!.slice(0, 20) + lines[2]!.slice(20) + lines.slice(3).join(""),
+    1
+  ],
   ["a line twice", (lines) => lines[0]! + lines[1] + lines[1] + lines.slice(2).join(""), 2],
   ["the last line twice", (lines) => lines.join("") + lines[4], 7],
   ["a line deleted", (lines) => lines[0]! + lines[1] + lines[3] + lines[4], 2],
@@ -89,8 +110,16 @@ const operators: ReadonlyArray<Operator> = [
   ["a time in seconds", set(3, { at: 4 }), 5],
   ["other words", line(3, (text) => text.replace("Zone", "zone")), 5],
   ["other words in the middle of a batch", line(2, (text) => text.replace("zone b", "zone c")), 2],
-  ["an event of a batch deleted", line(2, (text) => `${JSON.stringify({ ...said(text), events: said(text).events.slice(1) })}\n`), 2],
-  ["two events of a batch swapped", line(2, (text) => `${JSON.stringify({ ...said(text), events: said(text).events.toReversed() })}\n`), 2],
+  [
+    "an event of a batch deleted",
+    line(2, (text) => `${JSON.stringify({ ...said(text), events: said(text).events.slice(1) })}\n`),
+    2
+  ],
+  [
+    "two events of a batch swapped",
+    line(2, (text) => `${JSON.stringify({ ...said(text), events: said(text).events.toReversed() })}\n`),
+    2
+  ],
   ["another hash", set(1, { hash: "0".repeat(43) }), 1],
   ["a hash with a prefix", line(1, (text) => text.replace('"hash":"', '"hash":"sha256:')), 1],
   ["a hash in upper case", set(1, { hash: "A".repeat(43) }), 1],
@@ -110,52 +139,70 @@ const operators: ReadonlyArray<Operator> = [
   ["text behind the last line", (lines) => `${lines.join("")}# checked`, 7],
   ["another byte for the last line feed", (lines) => `${lines.join("").slice(0, -1)}\v`, 6],
   ["a later format", (lines) => lines.join("").replace('{"format":1', '{"format":2'), 0, "UnsupportedFormat"],
-  ["a later format of which nothing is known", () => '{"format":7,"runId":"run-1","things":{}}\nand what not\n', 0, "UnsupportedFormat"],
+  [
+    "a later format of which nothing is known",
+    () => '{"format":7,"runId":"run-1","things":{}}\nand what not\n',
+    0,
+    "UnsupportedFormat"
+  ],
   ["no format", (lines) => lines.join("").replace('"format":1,', ""), 0],
   [
     "a later kind of event, chained as it has to be",
-    (lines) => rechain(lines.join(""), (_, i) => (i === 3 ? { events: [{ _tag: "MapParked", map: "m" }] } : {})),
+    (lines) => rechain(lines.join(""), (i) => (i === 3 ? { events: [{ _tag: "MapParked", map: "m" }] } : {})),
     5,
     "UnsupportedFormat"
   ],
   [
     "what is no event, chained as it has to be",
-    (lines) => rechain(lines.join(""), (_, i) => (i === 3 ? { events: [{ _tag: "Answered", iteration: 0, content: "" }] } : {})),
+    (lines) =>
+      rechain(lines.join(""), (i) => (i === 3 ? { events: [{ _tag: "Answered", iteration: 0, content: "" }] } : {})),
     5
   ],
   [
     "a reserved key, chained as it has to be",
-    (lines) => rechain(lines.join(""), (_, i) => (i === 1 ? { events: [{ ...JSON.parse('{"__proto__":1}'), ...received("a") }] } : {}))
-      .replace('{"_tag":"MessageReceived"', '{"__proto__":{},"_tag":"MessageReceived"'),
+    (lines) =>
+      rechain(lines.join(""), (i) =>
+        i === 1 ? { events: [{ ...JSON.parse('{"__proto__":1}'), ...received("a") }] } : {}
+      ).replace('{"_tag":"MessageReceived"', '{"__proto__":{},"_tag":"MessageReceived"'),
     1
   ],
   [
     "nesting without end",
-    (lines) => lines[0] + lines[1]!.replace('"Be brief: ä€😀.\\n"', "[".repeat(20_000) + "]".repeat(20_000)) + lines.slice(2).join(""),
+    (lines) =>
+      lines[0] +
+      lines[1]!.replace('"Be brief: ä€😀.\\n"', "[".repeat(20_000) + "]".repeat(20_000)) +
+      lines.slice(2).join(""),
     1
   ],
   [
     "another run's start, chained as it has to be",
-    (lines) => rechain(lines.join(""), (_, i) => (i === 0 ? { events: [started("run-2")] } : {})),
+    (lines) => rechain(lines.join(""), (i) => (i === 0 ? { events: [started("run-2")] } : {})),
     0
   ]
 ]
 
 describe("RecordChain", () => {
   it.effect("writes the golden record, to the byte, and reads it", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const golden = readFileSync(new URL("./golden/run-1.ndjson", import.meta.url))
       assert.isTrue((yield* Fixture.bytes(runId)).equals(golden))
       const { bytesDropped, entries, hash, runId: owner } = yield* Record.fromText(golden)
-      assert.deepStrictEqual(entries.map(({ event }) => event), Fixture.appends(runId).flat())
-      assert.deepStrictEqual(entries.map(({ at }) => at), [1_000, 2_000, 3_000, 3_000, 3_000, 4_000, 5_000])
+      assert.deepStrictEqual(
+        entries.map(({ event }) => event),
+        Fixture.appends(runId).flat()
+      )
+      assert.deepStrictEqual(
+        entries.map(({ at }) => at),
+        [1_000, 2_000, 3_000, 3_000, 3_000, 4_000, 5_000]
+      )
       assert.deepInclude({ owner, bytesDropped }, { owner: runId, bytesDropped: 0 })
       assert.deepInclude(yield* Record.verify(entries), { runId, entries: 7, hash })
       assert.deepStrictEqual((yield* Record.fromText(golden.toString())).entries, entries)
-    }))
+    })
+  )
 
   it.effect("hashes as the kernel does, what stands in the file", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const text = (yield* Fixture.bytes(runId)).toString()
       let hash = Digest.of(`wherefore.record/1\n${runId}`)
       let seq = 0
@@ -169,18 +216,19 @@ describe("RecordChain", () => {
         }
         assert.strictEqual(said(line).hash, hash)
       }
-    }))
+    })
+  )
 
   for (const [name, change, seq, reason = "Corrupt"] of operators) {
     it.effect(`finds ${name}, and says where`, () =>
-      Effect.gen(function*() {
+      Effect.gen(function* () {
         const good = yield* Fixture.bytes(runId)
         const changed = Buffer.from(change(linesOf(good.toString())))
         assert.isFalse(changed.equals(good))
         const path = yield* Fixture.holding(runId, changed)
         const before = (yield* Record.fromText(good)).entries
         yield* Fixture.open(path, (record) =>
-          Effect.gen(function*() {
+          Effect.gen(function* () {
             const { entries, error } = yield* Fixture.readable(record.read(runId))
             assert.deepInclude(error, { reason, seq, runId, outcome: "not-applied", retry: "never" })
             assert.include(error.message, `${seq}`)
@@ -192,15 +240,17 @@ describe("RecordChain", () => {
             if (good > 0) assert.deepStrictEqual(yield* Fixture.collect(record.read(runId, { to: good })), entries)
             const append = yield* Effect.flip(record.append(runId, 7, [received("more")]))
             assert.deepInclude(append, { _tag: "RecordError", reason, seq })
-          }))
+          })
+        )
         assert.isTrue(readFileSync(Fixture.fileOf(path, runId)).equals(changed))
         const foreign = yield* Effect.flip(Record.fromText(changed))
         if (foreign.what !== "This is no record of a run.") assert.include([reason, "Corrupt"], foreign.reason)
-      }).pipe(Effect.scoped))
+      }).pipe(Effect.scoped)
+    )
   }
 
   it.effect("finds any single flipped bit, in the append that it is in", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const good = yield* Fixture.bytes(runId)
       const lines = linesOf(good.toString()).map((line) => Buffer.byteLength(line))
       let offset = 0
@@ -215,13 +265,47 @@ describe("RecordChain", () => {
         }
         offset += length
       }
-    }))
+    })
+  )
+
+  it.effect("finds a change of any field, however deep", () =>
+    Effect.gen(function* () {
+      const { entries } = yield* Record.fromText(yield* Fixture.bytes(runId))
+      let changes = 0
+      const changed = (value: unknown): ReadonlyArray<unknown> => {
+        if (Array.isArray(value)) {
+          return [[...value, 0], ...value.flatMap((item, i) => changed(item).map((other) => value.with(i, other)))]
+        }
+        if (typeof value === "object" && value !== null) {
+          const keys = Object.entries(value)
+          return [
+            { ...value, more: 1 },
+            ...keys.map(([key]) => Object.fromEntries(keys.filter(([other]) => other !== key))),
+            ...keys.flatMap(([key, inner]) => changed(inner).map((other) => ({ ...value, [key]: other })))
+          ]
+        }
+        return [typeof value === "number" ? value + 1 : `${String(value)}x`, null].filter((other) => other !== value)
+      }
+      for (const [seq, entry] of entries.entries()) {
+        for (const event of changed(entry.event)) {
+          changes++
+          const error = yield* Effect.flip(Record.verify(entries.with(seq, Object.assign({ ...entry }, { event }))))
+          assert.deepInclude(error, { kind: "hash", seq })
+        }
+      }
+      assert.isAbove(changes, 100)
+    })
+  )
 
   it.effect("never gives wrong entries for good, whatever a few changes make of a file", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const good = yield* Fixture.bytes(runId)
       const { entries } = yield* Record.fromText(good)
-      const change = FastCheck.tuple(FastCheck.nat(good.length - 1), FastCheck.nat(64), FastCheck.uint8Array({ maxLength: 64 }))
+      const change = FastCheck.tuple(
+        FastCheck.nat(good.length - 1),
+        FastCheck.nat(64),
+        FastCheck.uint8Array({ maxLength: 64 })
+      )
       FastCheck.assert(
         FastCheck.property(FastCheck.array(change, { minLength: 1, maxLength: 4 }), (changes) => {
           let bytes: Buffer = good
@@ -229,26 +313,38 @@ describe("RecordChain", () => {
             bytes = Buffer.concat([bytes.subarray(0, at), added, bytes.subarray(at + removed)])
           }
           const read = Effect.runSync(Effect.either(Record.fromText(bytes)))
-          if (Either.isRight(read)) assert.deepStrictEqual(read.right.entries, entries.slice(0, read.right.entries.length))
+          if (Either.isRight(read))
+            assert.deepStrictEqual(read.right.entries, entries.slice(0, read.right.entries.length))
         }),
         { numRuns: 2_000 }
       )
-    }))
+    })
+  )
 
   it.effect("raises no false alarm", () =>
     Effect.sync(() => {
       const text = FastCheck.string({ unit: "binary", maxLength: 40 })
-      const batches = FastCheck.array(FastCheck.array(FastCheck.tuple(text, FastCheck.jsonValue()), { minLength: 1, maxLength: 4 }), { maxLength: 6 })
+      const batches = FastCheck.array(
+        FastCheck.array(FastCheck.tuple(text, FastCheck.jsonValue()), { minLength: 1, maxLength: 4 }),
+        { maxLength: 6 }
+      )
       FastCheck.assert(
         FastCheck.property(batches, (batches) => {
           const events = batches.map((batch) =>
             batch.map(([content, args]): Event.Event =>
               content.length % 2 === 0
                 ? received(content)
-                : { _tag: "ToolCalled", iteration: 1, toolCallId: "c", toolName: content, args: JSON.parse(JSON.stringify(args)), replay: "never" }
+                : {
+                    _tag: "ToolCalled",
+                    iteration: 1,
+                    toolCallId: "c",
+                    toolName: content,
+                    args: JSON.parse(JSON.stringify(args)),
+                    replay: "never"
+                  }
             )
           )
-          const program = Effect.gen(function*() {
+          const program = Effect.gen(function* () {
             const record = yield* Record.Record
             yield* record.append("clean", 0, [started("clean")])
             let seq = 1
@@ -267,14 +363,18 @@ describe("RecordChain", () => {
           })
           const reading = Effect.runSync(Record.fromText(lines.join("")))
           assert.deepStrictEqual(reading.entries, entries)
-          assert.deepStrictEqual(entries.slice(1).map(({ event }) => event), events.flat())
+          assert.deepStrictEqual(
+            entries.slice(1).map(({ event }) => event),
+            events.flat()
+          )
         }),
         { numRuns: 300 }
       )
-    }))
+    })
+  )
 
   it.effect("cannot see a tail that was cut off or written anew, says so, and can with an anchor", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const good = (yield* Fixture.bytes(runId)).toString()
       const { entries, hash } = yield* Record.fromText(good)
       const anchor = { seq: 6, hash }
@@ -282,17 +382,21 @@ describe("RecordChain", () => {
       assert.strictEqual((yield* Record.verify(shorter.entries)).notice?._tag, "TailNotProvable")
       const cut = yield* Effect.flip(Record.verify(shorter.entries, { anchor }))
       assert.deepInclude(cut, { kind: "tail", seq: 5, lastGood: 4 })
-      const other = rechain(good, (_, i) => (i === 3 ? { events: [{ _tag: "Answered", iteration: 1, content: "Zone b." }] } : {}))
+      const other = rechain(good, (i) =>
+        i === 3 ? { events: [{ _tag: "Answered", iteration: 1, content: "Zone b." }] } : {}
+      )
       const rewritten = yield* Record.fromText(other)
       assert.strictEqual((yield* Record.verify(rewritten.entries)).entries, 7)
       assert.deepInclude(yield* Effect.flip(Record.verify(rewritten.entries, { anchor })), { kind: "tail", seq: 6 })
       assert.notProperty(yield* Record.verify(entries, { anchor }), "notice")
-    }))
+    })
+  )
 
   it.effect("names the first entry that does not verify, and why", () =>
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const { entries } = yield* Record.fromText(yield* Fixture.bytes(runId))
       const other = (yield* Record.fromText(yield* Fixture.bytes("run-2"))).entries
+      const holed = { ...received("x"), more: undefined }
       const tampered: ReadonlyArray<readonly [Record.Tampered["kind"], number, ReadonlyArray<Event.Entry>]> = [
         ["seq", 0, []],
         ["seq", 0, entries.slice(1)],
@@ -304,11 +408,17 @@ describe("RecordChain", () => {
         ["hash", 4, entries.with(4, { ...entries[4]!, at: 3_001 })],
         ["hash", 4, entries.with(4, { ...entries[4]!, event: received("x") })],
         ["hash", 4, entries.with(4, { ...entries[4]!, hash: "0" })],
-        ["format", 4, entries.with(4, { ...entries[4]!, event: { ...received("x"), ...{ more: undefined } } })]
+        ["format", 4, entries.with(4, { ...entries[4]!, event: holed })]
       ]
       for (const [kind, seq, list] of tampered) {
         const error = yield* Effect.flip(Record.verify(list))
-        assert.deepInclude(error, { code: "WF-REC-011", kind, seq, ...(seq === 0 ? {} : { firstGood: 0, lastGood: seq - 1 }) })
+        assert.deepInclude(error, {
+          code: "WF-REC-011",
+          kind,
+          seq,
+          ...(seq === 0 ? {} : { firstGood: 0, lastGood: seq - 1 })
+        })
       }
-    }))
+    })
+  )
 })

@@ -30,7 +30,7 @@ export const collect = <E>(stream: Stream.Stream<Event.Entry, E>) =>
 
 /** The entries that come before the error, and the error. */
 export const readable = (stream: Stream.Stream<Event.Entry, Record.RecordError>) =>
-  Effect.gen(function*() {
+  Effect.gen(function* () {
     const entries: Array<Event.Entry> = []
     const error = yield* Effect.flip(Stream.runForEach(stream, (entry) => Effect.sync(() => entries.push(entry))))
     return { entries, error }
@@ -41,13 +41,13 @@ export const appends = (runId: string): ReadonlyArray<ReadonlyArray<Event.Event>
   [started(runId)],
   [{ _tag: "PieceDeclared", hash: "h", id: "instructions", slot: "system", origin: "app", text: "Be brief: ä€😀.\n" }],
   [called(1, { zone: "a", n: [1, 2.5, null] }), received("And zone b?"), called(2, {})],
-  [{ _tag: "Answered", iteration: 1, content: "Zone \"a\"." }],
+  [{ _tag: "Answered", iteration: 1, content: 'Zone "a".' }],
   [ended]
 ]
 
 /** A run that was written one second an append, from second 1 on. */
 export const write = (record: Record.Record["Type"], runId: string) =>
-  Effect.gen(function*() {
+  Effect.gen(function* () {
     const anchors: Array<Record.Anchor> = []
     for (const [i, events] of appends(runId).entries()) {
       yield* TestClock.setTime(1_000 * (i + 1))
@@ -59,7 +59,7 @@ export const write = (record: Record.Record["Type"], runId: string) =>
 /** The bytes of that run's file. */
 export const bytes = (runId: string) =>
   Effect.scoped(
-    Effect.gen(function*() {
+    Effect.gen(function* () {
       const path = yield* directory
       yield* open(path, (record) => write(record, runId))
       return readFileSync(fileOf(path, runId))
@@ -69,4 +69,3 @@ export const bytes = (runId: string) =>
 /** A record that holds these bytes. */
 export const holding = (runId: string, bytes: Uint8Array | string) =>
   Effect.tap(directory, (path) => Effect.sync(() => writeFileSync(fileOf(path, runId), bytes)))
-
