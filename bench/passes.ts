@@ -4,8 +4,7 @@
  */
 import * as Tool from "@effect/ai/Tool"
 import * as Toolkit from "@effect/ai/Toolkit"
-import { ArtifactStore, LLM, Record } from "wherefore"
-import { Agent } from "wherefore"
+import { Agent, ArtifactStore, LLM, Record } from "wherefore"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
@@ -76,7 +75,7 @@ const cost = async (passes: number, times: number, work: (index: number) => Prom
 
 const directory = mkdtempSync(join(tmpdir(), "wherefore-bench-"))
 
-const driven = (record: Layer.Layer<Record.Record>, passes: number) => {
+const driven = (record: Layer.Layer<Record.Record, Record.RecordError>, passes: number) => {
   const handlers = toolkit.toLayer({ lookup: ({ n }) => Effect.succeed(row(n)) })
   const runtime = ManagedRuntime.make(Layer.mergeAll(record, model(passes), handlers, ArtifactStore.layerMemory()))
   const once = (runId: string) => runtime.runPromise(Effect.asVoid(Agent.run(agent, "Read the rows.", { runId })))

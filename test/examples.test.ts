@@ -1,8 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { spawnSync } from "node:child_process"
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
+import { pathToFileURL } from "node:url"
+
+const tsx = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href
 
 /** Runs an example as a reader would, in a directory of its own. */
 const run = (file: string): string => {
@@ -10,7 +14,7 @@ const run = (file: string): string => {
   try {
     const { error, status, stderr, stdout } = spawnSync(
       process.execPath,
-      ["--import", import.meta.resolve("tsx"), resolve("examples", file)],
+      ["--import", tsx, resolve("examples", file)],
       { cwd: directory, encoding: "utf8", env: { ...process.env, NO_COLOR: "1" } }
     )
     if (error !== undefined) assert.fail(error.message)
@@ -32,7 +36,7 @@ const names = readdirSync("examples").filter((file) => /^\d\d-.*\.ts$/.test(file
 
 /** Run ids and times differ from run to run. */
 const settled = (text: string): string =>
-  text.replaceAll(/run [0-9a-z]{10} /g, "run ########## ").replaceAll(/\d+ms/g, "0ms").replaceAll(/ +(0ms)/g, " $1")
+  text.replaceAll(/run [0-9a-z]{10} /g, "run ########## ").replaceAll(/ +\d+(\.\d+)?m?s\b/g, " 0s")
 
 describe("examples", () => {
   for (const name of names.filter((file) => file !== "01-why.ts")) {

@@ -35,7 +35,7 @@ const scripted = (wire: Wire.Wire): LLM.Line => {
   return { ...call, usage: usage(wire) }
 }
 
-export const isScripted = process.env["WHEREFORE_MODEL_URL"] === undefined
+const isScripted = process.env["WHEREFORE_MODEL_URL"] === undefined
 
 /** Said before a run, so that nobody takes the scripted model for what it is not. */
 export const notice: ReadonlyArray<string> = isScripted

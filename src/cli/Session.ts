@@ -70,15 +70,25 @@ const conclude = ({ arguments: { verb }, debug, json, terminal }: Session, exit:
 
 const stuck = Complaint.no("The program waits for something that never comes.", "Look for an effect that never ends.")
 
-/** Runs a verb to its end and sets the exit code. An interrupt lets it settle what it has begun; a second one does not. */
-export const start = (session: Session): void => {
+/** Runs a verb, says what went wrong with it, and succeeds with the exit code. An interrupt stays one. */
+export const perform = (session: Session): Effect.Effect<number> => {
   const { verb } = session.arguments
-  if (verb === "help") return
+  if (verb === "help") return Effect.succeed(0)
   const program = Effect.flatMap(
     Effect.promise(() => code[verb]()),
     ({ run }) => run(session)
   )
-  const fiber = Effect.runFork(Effect.provide(program, logger(session.terminal)))
+  return program.pipe(
+    Effect.provide(logger(session.terminal)),
+    Effect.exit,
+    Effect.map((exit) => conclude(session, exit))
+  )
+}
+
+/** Performs it as the process: an interrupt lets it settle what it has begun, a second one does not. */
+export const start = (session: Session): void => {
+  const { arguments: words, json, terminal } = session
+  const fiber = Effect.runFork(perform(session))
   let interrupted = false
   const interrupt = (): void => {
     if (interrupted) process.exit(130)
@@ -86,7 +96,7 @@ export const start = (session: Session): void => {
     fiber.unsafeInterruptAsFork(fiber.id())
   }
   const drained = (): void => {
-    Terminal.complain(session.terminal, session.json, stuck, verb)
+    Terminal.complain(terminal, json, stuck, words.verb)
     process.exitCode = stuck.exit
   }
   for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, interrupt)
@@ -94,8 +104,8 @@ export const start = (session: Session): void => {
   fiber.addObserver((exit) => {
     for (const signal of ["SIGINT", "SIGTERM"]) process.removeListener(signal, interrupt)
     process.removeListener("beforeExit", drained)
-    session.terminal.status(undefined)
-    process.exitCode = interrupted ? 130 : conclude(session, exit)
+    terminal.status(undefined)
+    process.exitCode = interrupted || Exit.isFailure(exit) ? 130 : exit.value
     // What a program left open keeps the process, unless it was told to stop.
     if (interrupted) process.exit()
   })

@@ -2,7 +2,6 @@
  * A `Terminal` is where the command writes: the result to standard output, progress and errors to standard error. Every
  * text passes the one printer on its way.
  */
-import type { WriteStream } from "node:tty"
 import * as ScreenLine from "../programs/ScreenLine.ts"
 
 export interface Terminal {
@@ -18,32 +17,36 @@ export interface Terminal {
 
 const least = 60
 
-type Stream = WriteStream
+/** A stream of the process, as far as it is used here. */
+export interface Output {
+  readonly write: (text: string) => unknown
+  /** Absent for a pipe, as it is there. */
+  readonly isTTY?: boolean | undefined
+  readonly columns?: number | undefined
+}
 
 /** No terminal is narrower than 60 columns to us; what is no terminal has no width. */
-const roomOf = (stream: Stream): ScreenLine.Room =>
-  stream.isTTY ? { width: Math.max(least, stream.columns > 0 ? stream.columns : 80) } : {}
+const roomOf = ({ columns = 0, isTTY = false }: Output): ScreenLine.Room =>
+  isTTY ? { width: Math.max(least, columns > 0 ? columns : 80) } : {}
 
 const isSet = (name: string): boolean => (process.env[name] ?? "") !== ""
 
-const colourOf = (stream: Stream): boolean => stream.isTTY && !isSet("NO_COLOR") && !isSet("CI") && process.env["TERM"] !== "dumb"
+const colourOf = ({ isTTY = false }: Output): boolean =>
+  isTTY && !isSet("NO_COLOR") && !isSet("CI") && process.env["TERM"] !== "dumb"
 
-export const make = (): Terminal => {
-  const { stderr, stdout } = process
-  // A reader that went away is no error of ours.
-  for (const stream of [stdout, stderr]) stream.on("error", () => undefined)
+export const make = (stdout: Output, stderr: Output): Terminal => {
   const outColour = { colour: colourOf(stdout) }
   const progressColour = { colour: colourOf(stderr) }
   const progressRoom = roomOf(stderr)
-  const live = stderr.isTTY && !isSet("CI")
+  const live = stderr.isTTY === true && !isSet("CI")
   let shown = 0
 
   const clear = (): void => {
     if (shown > 0) stderr.write(`\r${" ".repeat(shown)}\r`)
     shown = 0
   }
-  const both = (stream: Stream, text: string): void => {
-    if (stream.isTTY) clear()
+  const both = (stream: Output, text: string): void => {
+    if (stream.isTTY === true) clear()
     stream.write(text)
   }
 

@@ -33,8 +33,8 @@ export const common: ReadonlyArray<Option> = [
 const full: Option = { name: "full", what: "leave nothing out" }
 
 const runs = [
-  "RUN is a run id or the start of one, a record file, @ for the newest run here, @2 for",
-  "the one before that, or - for standard input."
+  "RUN is a run id or the start of one, a record file, @ for the newest run here,",
+  "@2 for the one before that, or - for standard input."
 ]
 
 export const verbs = [
@@ -46,9 +46,10 @@ export const verbs = [
     what: "run a program and record it",
     options: [],
     details: [
-      "The default export of FILE is an Effect, such as one of Agent.run. LLM, Record and",
-      "ArtifactStore may be left open: the record is kept in DIR, artifacts in memory, and the",
-      "model is that of WHEREFORE_MODEL_URL, WHEREFORE_MODEL and WHEREFORE_API_KEY.",
+      "The default export of FILE is an Effect, such as one of Agent.run. It may leave",
+      "LLM, Record and ArtifactStore open: the record is kept in DIR, artifacts in",
+      "memory, and the model is that of WHEREFORE_MODEL_URL, WHEREFORE_MODEL and",
+      "WHEREFORE_API_KEY.",
       "What goes on is shown on standard error, what came of it on standard output."
     ],
     examples: ["wherefore run hello.ts", "wherefore run report.ts -- --month 5"]
@@ -87,7 +88,7 @@ export const verbs = [
     ],
     details: [
       "Without one of these, every value of the answer is asked about.",
-      "Exits with 1 if something that was asked about is nowhere in what the model was sent.",
+      "Exits with 1 if something asked about is nowhere in what the model was sent.",
       ...runs
     ],
     examples: ["wherefore why @", "wherefore why @ --value '$1,859'"]
@@ -154,6 +155,6 @@ export const nearest = (word: string, names: ReadonlyArray<string>): string | un
   if (word.length > 32) return undefined
   const [best] = names
     .map((name) => ({ name, far: name.startsWith(word) && word.length > 1 ? 0 : distance(word, name) }))
-    .sort((a, b) => a.far - b.far)
+    .sort((a, b) => a.far - b.far || Math.abs(a.name.length - word.length) - Math.abs(b.name.length - word.length))
   return best !== undefined && best.far <= Math.max(1, Math.floor(best.name.length / 3)) ? best.name : undefined
 }

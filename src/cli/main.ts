@@ -15,7 +15,10 @@ const version = (): string => {
 }
 
 const { debug, json, wants } = Arguments.parse(process.argv.slice(2))
-const terminal = Terminal.make()
+const { stderr, stdout } = process
+// A reader that went away is no error of ours.
+for (const stream of [stdout, stderr]) stream.on("error", () => undefined)
+const terminal = Terminal.make(stdout, stderr)
 
 switch (wants._tag) {
   case "Version": {

@@ -69,7 +69,7 @@ export const textOf = (piece: Wire.Piece): string => {
 }
 
 /** The tokens of a text. JSON is read leaf by leaf, so that an escape inside a string is not taken for a letter. */
-export const tokensOf = (text: string): ReadonlyArray<Value.Token> => {
+const tokensOf = (text: string): ReadonlyArray<Value.Token> => {
   const first = text.trimStart().charAt(0)
   if (first !== "{" && first !== "[") return Value.tokens(text)
   const parsed = Json.parse(text, { maxChars: 16_777_216, maxKeys: 1_000_000 })

@@ -104,6 +104,30 @@ const takeLast = (points: ReadonlyArray<string>, max: number) => {
   return { text: last.map(Printable.line).join(""), taken }
 }
 
+/** A part of a text, cleaned, and how many UTF-16 units of the text it is. */
+interface Part {
+  readonly text: string
+  readonly chars: number
+}
+
+const part = (points: ReadonlyArray<string>): Part => ({
+  text: points.map(Printable.line).join(""),
+  chars: points.join("").length
+})
+
+/** As much of the start of a text as fits. */
+export const first = (text: string, max: number): Part => {
+  const points = Array.from(text)
+  return part(points.slice(0, take(points, max).taken))
+}
+
+/** As much of the end of a text as fits. */
+export const last = (text: string, max: number): Part => {
+  const points = Array.from(text)
+  const { taken } = takeLast(points, max)
+  return part(taken === 0 ? [] : points.slice(-taken))
+}
+
 const pointsIn = (text: string): number => {
   if (text.length > 1_000_000) return text.length
   let points = 0

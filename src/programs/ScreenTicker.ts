@@ -154,10 +154,11 @@ const opening = ({ state }: Ticker, called: Event.ModelCalled | undefined, { rec
 }
 
 /** A result that can be shown whole, or its size. */
-const resultText = (served: string): string =>
-  served.length <= 24 && !served.includes("\n")
-    ? ` → ${served === "" ? '""' : served}`
-    : ` → ${ScreenLine.bytes(ScreenLine.utf8(served))}`
+const resultText = (served: string, { width = 80 }: ScreenLine.Room): string => {
+  const most = width < 80 ? 8 : 24
+  const isShort = served.length <= most && ScreenLine.width(served) <= most
+  return ` → ${served === "" ? '""' : isShort ? served : ScreenLine.bytes(ScreenLine.utf8(served))}`
+}
 
 const settled = (before: Ticker, ticker: Ticker, event: Event.ToolSettled, seq: number, options: Options): Shown => {
   const { durationMs, error, outcome, served, toolCallId, toolName } = event

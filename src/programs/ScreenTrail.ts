@@ -227,17 +227,16 @@ const around = (text: string, { end, start }: { readonly start: number; readonly
   const value = ScreenLine.fit(text.slice(start, end), Math.max(8, Math.floor(cells / 2)))
   const whole = ScreenLine.width(text) + 2 <= cells
   const notes = whole ? 0 : 2 * (" more … ".length + ScreenLine.count(text.length).length)
-  const side = whole ? text.length : Math.max(4, Math.floor((cells - ScreenLine.width(value) - 2 - notes) / 2))
-  const before = Array.from(text.slice(Math.max(0, start - 2 * side), start)).slice(-side).join("")
-  const after = Array.from(text.slice(end, end + 2 * side)).slice(0, side).join("")
-  const inLine = (part: string) => part.replaceAll("\n", "\\n").replaceAll("\t", "\\t")
-  const cutBefore = start - before.length
-  const cutAfter = text.length - end - after.length
+  const side = whole ? cells : Math.max(4, Math.floor((cells - ScreenLine.width(value) - 2 - notes) / 2))
+  const before = ScreenLine.last(text.slice(Math.max(0, start - 2 * side), start), side)
+  const after = ScreenLine.first(text.slice(end, end + 2 * side), side)
+  const cutBefore = start - before.chars
+  const cutAfter = text.length - end - after.chars
   return [
     ScreenLine.span(cutBefore === 0 ? "" : `${ScreenLine.count(cutBefore)} more … `, "faint"),
-    ScreenLine.span(inLine(before)),
+    ScreenLine.span(before.text),
     ScreenLine.span(`«${value}»`, "mark"),
-    ScreenLine.span(inLine(after)),
+    ScreenLine.span(after.text),
     ScreenLine.span(cutAfter === 0 ? "" : ` … ${ScreenLine.count(cutAfter)} more`, "faint")
   ]
 }

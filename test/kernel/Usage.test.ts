@@ -1,0 +1,45 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Arbitrary from "effect/Arbitrary"
+import * as FastCheck from "effect/FastCheck"
+import * as Usage from "../../src/kernel/Usage.ts"
+
+const usage = Arbitrary.make(Usage.Usage)
+
+describe("Usage", () => {
+  it("adds what is known, and keeps absent what nobody reported", () => {
+    assert.deepStrictEqual(Usage.add({ inputTokens: 1, outputTokens: 2 }, { inputTokens: 3, cacheReadTokens: 0 }), {
+      inputTokens: 4,
+      cacheReadTokens: 0,
+      outputTokens: 2
+    })
+    assert.deepStrictEqual(Usage.add(Usage.none, Usage.none), {})
+  })
+
+  it("adds in any order, and nothing changes nothing", () => {
+    FastCheck.assert(
+      FastCheck.property(usage, usage, usage, (a, b, c) => {
+        assert.deepStrictEqual(Usage.add(a, b), Usage.add(b, a))
+        assert.deepStrictEqual(Usage.add(Usage.add(a, b), c), Usage.add(a, Usage.add(b, c)))
+        assert.deepStrictEqual(Usage.add(a, Usage.none), a)
+        assert.deepStrictEqual(Usage.add(b)(a), Usage.add(a, b))
+      })
+    )
+  })
+
+  it("totals input, cache and output once each: reasoning is part of the output", () => {
+    const whole = {
+      inputTokens: 1,
+      cacheReadTokens: 20,
+      cacheWriteTokens: 300,
+      outputTokens: 4_000,
+      reasoningTokens: 3_000
+    }
+    assert.strictEqual(Usage.total(whole), 4_321)
+    assert.strictEqual(Usage.total({ outputTokens: 0 }), 0)
+  })
+
+  it("has no total where nothing was reported that adds up", () => {
+    assert.isUndefined(Usage.total({}))
+    assert.isUndefined(Usage.total({ reasoningTokens: 5 }))
+  })
+})
