@@ -40,7 +40,7 @@ const live = <R>(asked: Agent.Agent<R>) =>
     const record = yield* Record.Record
     const runId = ticker.state.started?.runId ?? ""
     const events = Array.from(yield* Stream.runCollect(record.read(runId)), ({ event }) => event)
-    yield* print([[], ...Screen.final(Screen.account(events, room), { room, name: "@", whole: true })])
+    yield* print([[], ...Screen.final(Screen.account(events, room), { room, name: runId, whole: true })])
     return events
   })
 

@@ -9,14 +9,16 @@ import { pathToFileURL } from "node:url"
 const tsx = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href
 
 /** Runs an example as a reader would, in a directory of its own. */
-const run = (file: string): string => {
+const run = (file: string): string => inside(["--import", tsx, resolve("examples", file)])
+
+const inside = (words: ReadonlyArray<string>): string => {
   const directory = mkdtempSync(join(tmpdir(), "wherefore-example-"))
   try {
-    const { error, status, stderr, stdout } = spawnSync(
-      process.execPath,
-      ["--import", tsx, resolve("examples", file)],
-      { cwd: directory, encoding: "utf8", env: { ...process.env, NO_COLOR: "1" } }
-    )
+    const { error, status, stderr, stdout } = spawnSync(process.execPath, words, {
+      cwd: directory,
+      encoding: "utf8",
+      env: { ...process.env, NO_COLOR: "1" }
+    })
     if (error !== undefined) assert.fail(error.message)
     assert.strictEqual(status, 0, stderr)
     return stdout
@@ -36,15 +38,20 @@ const names = readdirSync("examples").filter((file) => /^\d\d-.*\.ts$/.test(file
 
 /** Run ids and times differ from run to run. */
 const settled = (text: string): string =>
-  text.replaceAll(/run [0-9a-z]{10} /g, "run ########## ").replaceAll(/ +\d+(\.\d+)?m?s\b/g, " 0s")
+  text.replaceAll(/(run|why) [0-9a-z]{10} /g, "$1 ########## ").replaceAll(/ +\d+(\.\d+)?m?s\b/g, " 0s")
 
 describe("examples", () => {
-  for (const name of names.filter((file) => file !== "01-why.ts")) {
+  for (const name of names.filter((file) => !["01-why.ts", "06-command.ts"].includes(file))) {
     it(`${name} prints what it says`, () => {
       assert.isNotEmpty(expected(name))
       assert.strictEqual(run(name), expected(name))
     })
   }
+
+  it("06-command.ts is a program for the command line", () => {
+    const output = inside([resolve("dist/cli/main.js"), "run", resolve("examples/06-command.ts")])
+    assert.strictEqual(settled(output), expected("06-command.ts"))
+  })
 
   it("01-why.ts prints what the README shows", () => {
     const [, shown] = /```text\n([^]*?)```/.exec(readFileSync("README.md", "utf8")) ?? []

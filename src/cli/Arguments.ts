@@ -31,7 +31,10 @@ const known = new Map<string, Verb.Option>(
 )
 
 const shapes = Object.fromEntries(
-  Array.from(known.values(), ({ name, value }) => [name, { type: value === undefined ? ("boolean" as const) : ("string" as const) }])
+  Array.from(known.values(), ({ name, value }) => [
+    name,
+    { type: value === undefined ? ("boolean" as const) : ("string" as const) }
+  ])
 )
 
 const shown = (word: string): string => Printable.quote(word, 48)
@@ -50,7 +53,10 @@ const review = (verb: Verb.Verb, { inline, name, rawName, value }: Token): Compl
   const options = [...verb.options, ...Verb.common]
   const option = options.find((one) => one.name === name && rawName.startsWith("--"))
   if (option === undefined) {
-    const near = Verb.nearest(name, options.map((one) => one.name))
+    const near = Verb.nearest(
+      name,
+      options.map((one) => one.name)
+    )
     const hint = near === undefined ? helpOf(verb.name) : `Did you mean --${near}?`
     return Complaint.usage(`"${verb.name}" has no option ${shown(rawName)}.`, hint)
   }
@@ -64,14 +70,18 @@ const review = (verb: Verb.Verb, { inline, name, rawName, value }: Token): Compl
 }
 
 const unknownVerb = (word: string): Complaint.Complaint => {
-  const near = Verb.nearest(word, Verb.verbs.map(({ name }) => name))
+  const near = Verb.nearest(
+    word,
+    Verb.verbs.map(({ name }) => name)
+  )
   const hint = near === undefined ? "See: wherefore help" : `Did you mean "${near}"?`
   return Complaint.usage(`There is no command ${shown(word)}.`, hint)
 }
 
 const miscounted = (verb: Verb.Verb, positionals: ReadonlyArray<string>): Complaint.Complaint | undefined => {
   const usage = `Write: wherefore ${verb.name} ${verb.takes}`.trimEnd()
-  if (positionals.length < verb.least) return Complaint.usage(`"${verb.name}" needs ${verb.takes.split(" ")[0]}.`, usage)
+  if (positionals.length < verb.least)
+    return Complaint.usage(`"${verb.name}" needs ${verb.takes.split(" ")[0]}.`, usage)
   const extra = positionals[verb.most]
   return extra === undefined ? undefined : Complaint.usage(`"${verb.name}" has no use for ${shown(extra)}.`, usage)
 }
@@ -83,7 +93,16 @@ export const parse = (words: ReadonlyArray<string>): Asked => {
   const { tokens } = parseArgs({ args: [...own], options: shapes, allowPositionals: true, strict: false, tokens: true })
   const positionals = tokens.flatMap((token) => (token.kind === "positional" ? [token.value] : []))
   const options = tokens.flatMap((token): ReadonlyArray<Token> =>
-    token.kind === "option" ? [{ name: token.name === "h" ? "help" : token.name, rawName: token.rawName.replace(/^-h$/, "--help"), value: token.value, inline: token.inlineValue === true }] : []
+    token.kind === "option"
+      ? [
+          {
+            name: token.name === "h" ? "help" : token.name,
+            rawName: token.rawName.replace(/^-h$/, "--help"),
+            value: token.value,
+            inline: token.inlineValue === true
+          }
+        ]
+      : []
   )
   const has = (name: string) => options.some((option) => option.name === name && option.rawName === `--${name}`)
   const base = { json: has("json"), debug: has("debug") }
@@ -112,7 +131,9 @@ export const parse = (words: ReadonlyArray<string>): Asked => {
     const [about] = others
     if (about === undefined) return { ...base, wants: { _tag: "Help" } }
     const found = Verb.find(about)
-    return found === undefined ? wrong(unknownVerb(about), verb.name) : { ...base, wants: { _tag: "Help", verb: found.name } }
+    return found === undefined
+      ? wrong(unknownVerb(about), verb.name)
+      : { ...base, wants: { _tag: "Help", verb: found.name } }
   }
   const complaint = miscounted(verb, others)
   if (complaint !== undefined) return wrong(complaint, verb.name)

@@ -33,7 +33,10 @@ export const unreadable = make(3)
 export const ofProblem = (exit: Exit, problem: Problem.Problem, cause: unknown): Complaint => {
   const { code, expected, found, next, what, where } = problem
   const place = where === undefined ? "" : ` At ${where}.`
-  const pair = [...(expected === undefined ? [] : [`expected ${expected}`]), ...(found === undefined ? [] : [`found ${found}`])]
+  const pair = [
+    ...(expected === undefined ? [] : [`expected ${expected}`]),
+    ...(found === undefined ? [] : [`found ${found}`])
+  ]
   const details = pair.length === 0 ? "" : ` (${pair.join("; ")})`
   return make(exit)(`${what}${place}${details}`, next, { code, cause })
 }

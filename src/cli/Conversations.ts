@@ -42,7 +42,9 @@ const ofLines = (lines: ReadonlyArray<Line>): Either.Either<ReadonlyArray<Conver
   }
   if (faults.length > 0) return Either.left(faults)
   // A message on each line is one conversation.
-  return Either.right(values.every(({ value }) => isMessage(value)) ? [{ at: "", value: values.map(({ value }) => value) }] : values)
+  return Either.right(
+    values.every(({ value }) => isMessage(value)) ? [{ at: "", value: values.map(({ value }) => value) }] : values
+  )
 }
 
 /** The conversations of a text, or everything in it that is no JSON. */

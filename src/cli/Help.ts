@@ -21,7 +21,9 @@ export const ofVerb = (verb: Verb.Verb): ReadonlyArray<ScreenLine.Line> => [
   ScreenLine.plain(`wherefore ${verb.name} ${verb.takes}`),
   [],
   ScreenLine.plain(`  ${verb.what}`),
-  ...(verb.details.length === 0 ? [] : [[], ...verb.details.map(ScreenLine.plain)]),
+  ...(verb.details.length === 0
+    ? []
+    : [[], ...verb.details.flatMap((text) => ScreenLine.paragraph(text, 78, Infinity)).map(ScreenLine.plain)]),
   [],
   title("Options"),
   ...table(optionRows([...verb.options, ...Verb.common])),

@@ -39,11 +39,21 @@ const refuse = (file: string, faults: ReadonlyArray<Fault>): Complaint.Complaint
   const [first, ...others] = faults
   if (first === undefined) return Complaint.unreadable(`${name} holds no conversation.`, "Name a file that holds one.")
   const { code, expected, found, next, what } = first.problem
-  const pair = [...(expected === undefined ? [] : [`expected ${expected}`]), ...(found === undefined ? [] : [`found ${found}`])]
+  const pair = [
+    ...(expected === undefined ? [] : [`expected ${expected}`]),
+    ...(found === undefined ? [] : [`found ${found}`])
+  ]
   const details = pair.length === 0 ? "" : ` (${pair.join("; ")})`
-  const places = others.slice(0, 5).map((one) => one.at || "the file").join(", ")
-  const more = others.length === 0 ? "" : ` Also wrong: ${places}${others.length > 5 ? ` and ${others.length - 5} more` : ""}.`
-  return Complaint.unreadable(`${placeOf(name, first)}: ${what}${details}${more}`, `${next} Nothing was imported.`, { code, cause: faults })
+  const places = others
+    .slice(0, 5)
+    .map((one) => one.at || "the file")
+    .join(", ")
+  const more =
+    others.length === 0 ? "" : ` Also wrong: ${places}${others.length > 5 ? ` and ${others.length - 5} more` : ""}.`
+  return Complaint.unreadable(`${placeOf(name, first)}: ${what}${details}${more}`, `${next} Nothing was imported.`, {
+    code,
+    cause: faults
+  })
 }
 
 /** The runs of all conversations, each once, or what is wrong with every one that is none. */
@@ -60,7 +70,8 @@ const convert = (conversations: ReadonlyArray<Conversations.Conversation>, agent
       const [started] = read.right
       if (started?._tag === "RunStarted") runs.set(started.runId, read.right)
     }
-    return faults.length > 0 ? yield* Effect.fail(refuse(file, faults)) : runs
+    if (faults.length > 0) return yield* Effect.fail(refuse(file, faults))
+    return runs
   })
 
 export const run: Session.Command = (session) =>
@@ -90,7 +101,8 @@ export const run: Session.Command = (session) =>
         const isNew = Either.isRight(written)
         if (json) terminal.json({ runId, events: events.length, new: isNew })
         else terminal.out([ScreenLine.plain(runId)])
-        if (!json && !isNew) terminal.progress([[ScreenLine.span(`${runId} was imported before and is as it was`, "faint")]])
+        if (!json && !isNew)
+          terminal.progress([[ScreenLine.span(`${runId} was imported before and is as it was`, "faint")]])
       }
       return 0
     })
@@ -99,7 +111,8 @@ export const run: Session.Command = (session) =>
       Effect.mapError((error) => Complaint.ofProblem(3, error, error))
     )
     const [only] = runs.keys()
-    const next = runs.size === 1 && only !== undefined ? `wherefore why ${Reference.named(session, only)}` : "wherefore runs"
+    const next =
+      runs.size === 1 && only !== undefined ? `wherefore why ${Reference.named(session, only)}` : "wherefore runs"
     if (!json) terminal.progress([[ScreenLine.span(`next  ${next}`, "faint")]])
     return exit
   })

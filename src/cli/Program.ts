@@ -30,7 +30,10 @@ export const reasonOf = (cause: unknown): string => {
   const told = Predicate.hasProperty(cause, "message") ? cause.message : cause
   const message = typeof told === "string" ? told : Problem.kindOf(told)
   const lines = message.split("\n").filter((line) => line.trim() !== "")
-  return lines.slice(0, 3).map((line) => line.trim()).join(" ")
+  return lines
+    .slice(0, 3)
+    .map((line) => line.trim())
+    .join(" ")
 }
 
 const unloaded = (file: string, cause: unknown): Complaint.Complaint =>

@@ -55,7 +55,11 @@ export const readFile = (file: string): Effect.Effect<Uint8Array, Complaint.Comp
   Effect.try({
     try: () => fs.readFileSync(file),
     catch: (cause) =>
-      Complaint.unreadable(`${quote(file)} could not be read: ${reasonOf(cause)}.`, "Check the name and the rights of the file.", { cause })
+      Complaint.unreadable(
+        `${quote(file)} could not be read: ${reasonOf(cause)}.`,
+        "Check the name and the rights of the file.",
+        { cause }
+      )
   })
 
 /** All of standard input. */
@@ -69,7 +73,9 @@ export const readInput: Effect.Effect<Uint8Array, Complaint.Complaint> = Effect.
       .on("data", (chunk) => chunks.push(typeof chunk === "string" ? Buffer.from(chunk) : chunk))
       .once("end", () => resume(Effect.succeed(Buffer.concat(chunks))))
       .once("error", (cause) =>
-        resume(Effect.fail(Complaint.unreadable("Standard input could not be read.", "Pipe a record into it.", { cause })))
+        resume(
+          Effect.fail(Complaint.unreadable("Standard input could not be read.", "Pipe a record into it.", { cause }))
+        )
       )
   })
 })
@@ -77,7 +83,10 @@ export const readInput: Effect.Effect<Uint8Array, Complaint.Complaint> = Effect.
 const ofRecord = (error: Record.RecordError): Complaint.Complaint => Complaint.ofProblem(3, error, error)
 
 /** The runs of the directory, newest first; none if there is no directory. */
-export const list = (session: Session, limit: number): Effect.Effect<ReadonlyArray<Record.RunSummary>, Complaint.Complaint> => {
+export const list = (
+  session: Session,
+  limit: number
+): Effect.Effect<ReadonlyArray<Record.RunSummary>, Complaint.Complaint> => {
   const directory = directoryOf(session)
   return Effect.suspend(() => {
     if (!fs.existsSync(directory)) return Effect.succeed([])
@@ -132,7 +141,9 @@ const byId = (session: Session, word: string): Effect.Effect<Located, Complaint.
     if (only !== undefined && found.length === 1) return ofRun(session, only)
     if (only !== undefined) {
       const some = found.slice(0, 5).join(", ") + (found.length > 5 ? ` and ${found.length - 5} more` : "")
-      return Effect.fail(Complaint.usage(`${found.length} runs start with ${quote(word)}: ${some}.`, "Write more of the id."))
+      return Effect.fail(
+        Complaint.usage(`${found.length} runs start with ${quote(word)}: ${some}.`, "Write more of the id.")
+      )
     }
     if (fs.existsSync(word)) return byFile(word)
     return missing(session, `No run starts with ${quote(word)}.`)
@@ -147,7 +158,9 @@ export const locate = (session: Session, word: string): Effect.Effect<Located, C
   const [, age] = /^@([1-9]\d{0,5})?$/.exec(word) ?? []
   if (word.startsWith("@") && !word.includes("/")) {
     if (word !== "@" && age === undefined) {
-      return Effect.fail(Complaint.usage(`${quote(word)} names no run.`, "Write @ for the newest run, @2 for the one before that."))
+      return Effect.fail(
+        Complaint.usage(`${quote(word)} names no run.`, "Write @ for the newest run, @2 for the one before that.")
+      )
     }
     return byAge(session, Number(age ?? 1))
   }
@@ -168,7 +181,11 @@ export const unread = ({ label, name }: Located, error: Record.RecordError): Com
   if (error.reason !== "Corrupt") return about
   if (error.runId === undefined) {
     const next = "Name the file of a run. A conversation from elsewhere becomes one with: wherefore import FILE"
-    return { ...about, what: `${quote(label)} is not the record of a run: ${error.found ?? "it cannot be read"}.`, next }
+    return {
+      ...about,
+      what: `${quote(label)} is not the record of a run: ${error.found ?? "it cannot be read"}.`,
+      next
+    }
   }
   return { ...about, next: `See what is wrong with it: wherefore verify ${name}` }
 }
@@ -177,6 +194,11 @@ export const unread = ({ label, name }: Located, error: Record.RecordError): Com
 export const notice = ({ terminal }: Session, { label, reading }: Found): void => {
   if (reading.bytesDropped === 0) return
   terminal.progress([
-    [{ text: `${quote(label)} ends in ${reading.bytesDropped} bytes of an event that was never finished. It is shown without them.`, style: "warn" }]
+    [
+      {
+        text: `${quote(label)} ends in ${reading.bytesDropped} bytes of an event that was never finished. It is shown without them.`,
+        style: "warn"
+      }
+    ]
   ])
 }

@@ -49,7 +49,10 @@ const exitOf = (failure: unknown): Complaint.Exit => {
 const next = "See what is recorded with: wherefore show @. --debug prints the cause."
 
 /** What ended a program that did not succeed. Nothing, if it was interrupted. */
-const complaintOf = (cause: Cause.Cause<unknown>, missingModel: Complaint.Complaint): Complaint.Complaint | undefined => {
+const complaintOf = (
+  cause: Cause.Cause<unknown>,
+  missingModel: Complaint.Complaint
+): Complaint.Complaint | undefined => {
   const failure = Option.getOrUndefined(Cause.failureOption(cause))
   if (failure !== undefined) {
     if (isProblem(failure)) return Complaint.ofProblem(exitOf(failure), failure, cause)
@@ -60,7 +63,11 @@ const complaintOf = (cause: Cause.Cause<unknown>, missingModel: Complaint.Compla
   const service = missingService(defect)
   if (service === LLM.LLM.key) return { ...missingModel, cause }
   if (service !== undefined) {
-    return Complaint.usage(`The program needs the service ${service}.`, "Provide its layer in the file: Effect.provide(program, layer).", { cause })
+    return Complaint.usage(
+      `The program needs the service ${service}.`,
+      "Provide its layer in the file: Effect.provide(program, layer).",
+      { cause }
+    )
   }
   return Complaint.no(`The program stopped with an unexpected error: ${Program.reasonOf(defect)}`, next, { cause })
 }
@@ -72,7 +79,12 @@ interface Written {
 
 /** The run as its file has it: what was shown while it went on is not believed here. */
 const reread = ({ file }: Written) =>
-  Effect.option(Effect.flatMap(Effect.try(() => readFileSync(file)), (bytes) => Record.fromText(bytes)))
+  Effect.option(
+    Effect.flatMap(
+      Effect.try(() => readFileSync(file)),
+      (bytes) => Record.fromText(bytes)
+    )
+  )
 
 /** How many runs are summed up at the end. */
 const most = 5
@@ -82,10 +94,15 @@ const report = (session: Session.Session, written: Written) =>
     const { json, terminal } = session
     const reading = Option.getOrUndefined(yield* reread(written))
     if (reading === undefined) return
-    const account = ScreenSummary.account(reading.entries.map(({ event }) => event), terminal.room)
+    const account = ScreenSummary.account(
+      reading.entries.map(({ event }) => event),
+      terminal.room
+    )
     const whole = reading.bytesDropped === 0
     if (!json) {
-      return terminal.out(ScreenSummary.final(account, { room: terminal.room, name: Reference.named(session, written.runId), whole }))
+      return terminal.out(
+        ScreenSummary.final(account, { room: terminal.room, name: Reference.named(session, written.runId), whole })
+      )
     }
     const { answered, ended } = account.ticker.state
     const values = account.verdicts.map(ShowCommand.verdictJson)

@@ -13,7 +13,8 @@ import type * as Session from "./Session.ts"
 
 const most = 40
 
-const row = (room: ScreenLine.Room, id: number, agent: number) =>
+const row =
+  (room: ScreenLine.Room, id: number, agent: number) =>
   ({ entries, input, runId, startedAt, status, ...run }: Record.RunSummary): ScreenLine.Line => {
     const head = [
       ScreenLine.span(ScreenLine.pad(runId, id), "strong"),
@@ -23,7 +24,11 @@ const row = (room: ScreenLine.Room, id: number, agent: number) =>
     ]
     const ref = ScreenLine.span(`#${entries - 1}`, "faint")
     const taken = ScreenLine.widthOf(head) + ref.text.length + 2
-    return ScreenLine.ending([...head, ScreenLine.span(ScreenLine.fitIn(ScreenLine.oneLine(input), room, taken, 8))], ref, room)
+    return ScreenLine.ending(
+      [...head, ScreenLine.span(ScreenLine.fitIn(ScreenLine.oneLine(input), room, taken, 8))],
+      ref,
+      room
+    )
   }
 
 export const run: Session.Command = (session) =>
@@ -32,7 +37,10 @@ export const run: Session.Command = (session) =>
     const directory = Reference.directoryOf(session)
     if (session.arguments.options.has("dir") && !existsSync(directory)) {
       return yield* Effect.fail(
-        Complaint.unreadable(`There is no directory ${Printable.quote(directory, 80)}.`, "Name the directory of the records with --dir.")
+        Complaint.unreadable(
+          `There is no directory ${Printable.quote(directory, 80)}.`,
+          "Name the directory of the records with --dir."
+        )
       )
     }
     const full = json || session.arguments.options.has("full")
@@ -42,10 +50,14 @@ export const run: Session.Command = (session) =>
       for (const run of runs) terminal.json(run)
       return 0
     }
-    if (runs.length === 0) terminal.progress([ScreenLine.plain(`No runs in ${directory}. Make one: wherefore run FILE.ts`)])
+    if (runs.length === 0)
+      terminal.progress([ScreenLine.plain(`No runs in ${directory}. Make one: wherefore run FILE.ts`)])
     const shown = full ? runs : runs.slice(0, most)
     const id = shown.reduce((widest, { runId }) => Math.max(widest, runId.length), 0)
-    const agent = Math.min(14, shown.reduce((widest, run) => Math.max(widest, ScreenLine.width(run.agent)), 0))
+    const agent = Math.min(
+      14,
+      shown.reduce((widest, run) => Math.max(widest, ScreenLine.width(run.agent)), 0)
+    )
     terminal.out(shown.map(row(terminal.room, id, agent)))
     if (shown.length < runs.length) terminal.progress([ScreenLine.plain("There are more: wherefore runs --full")])
     return 0

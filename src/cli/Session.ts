@@ -39,7 +39,9 @@ const logger = ({ progress }: Terminal.Terminal) =>
     Logger.defaultLogger,
     Logger.make(({ cause, logLevel, message }) => {
       const parts: ReadonlyArray<unknown> = Array.isArray(message) ? message : [message]
-      const said = parts.map((part) => (typeof part === "string" ? part : ScreenLine.json(part) ?? String(part))).join(" ")
+      const said = parts
+        .map((part) => (typeof part === "string" ? part : (ScreenLine.json(part) ?? String(part))))
+        .join(" ")
       const why = Cause.isEmpty(cause) ? "" : ` ${Cause.pretty(cause)}`
       progress([ScreenLine.plain(`${logLevel.label.toLowerCase()}: ${ScreenLine.fit(said + why, 2_000)}`)])
     })
@@ -55,9 +57,16 @@ const debugLines = (cause: unknown): ReadonlyArray<ScreenLine.Line> => {
 }
 
 const unexpected = (cause: unknown): Complaint.Complaint =>
-  Complaint.unreadable("Something happened that should not be able to.", "Run it again with --debug, and report what it prints.", { cause })
+  Complaint.unreadable(
+    "Something happened that should not be able to.",
+    "Run it again with --debug, and report what it prints.",
+    { cause }
+  )
 
-const conclude = ({ arguments: { verb }, debug, json, terminal }: Session, exit: Exit.Exit<number, Complaint.Complaint>): number => {
+const conclude = (
+  { arguments: { verb }, debug, json, terminal }: Session,
+  exit: Exit.Exit<number, Complaint.Complaint>
+): number => {
   if (Exit.isSuccess(exit)) return exit.value
   const { cause } = exit
   const complaint = Option.getOrUndefined(Cause.failureOption(cause))

@@ -23,7 +23,10 @@ export const run: Session.Command = (session) =>
     const found = yield* Reference.read(session, session.arguments.positionals[0] ?? "@")
     Reference.notice(session, found)
     const { entries, runId } = found.reading
-    const account = ScreenSummary.account(entries.map(({ event }) => event), terminal.room)
+    const account = ScreenSummary.account(
+      entries.map(({ event }) => event),
+      terminal.room
+    )
     const at = entries[0]?.at ?? 0
     if (json) {
       const { answered, ended, started } = account.ticker.state

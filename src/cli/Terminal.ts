@@ -72,7 +72,12 @@ export const make = (stdout: Output, stderr: Output): Terminal => {
 export const complain = (
   terminal: Terminal,
   json: boolean,
-  { code, exit, next, what }: { readonly code?: string; readonly exit: number; readonly next: string; readonly what: string },
+  {
+    code,
+    exit,
+    next,
+    what
+  }: { readonly code?: string; readonly exit: number; readonly next: string; readonly what: string },
   verb: string | undefined
 ): void => {
   const about = { what: ScreenLine.fit(what, 1_000), next: ScreenLine.fit(next, 1_000) }
@@ -89,6 +94,8 @@ export const complain = (
   const { width } = terminal.progressRoom
   terminal.progress([
     ...ScreenLine.paragraph(about.what, width, 12).map((text) => [ScreenLine.span(text, "bad")]),
-    ...ScreenLine.paragraph(about.next, width === undefined ? undefined : width - 2, 12).map((text) => ScreenLine.plain(`  ${text}`))
+    ...ScreenLine.paragraph(about.next, width === undefined ? undefined : width - 2, 12).map((text) =>
+      ScreenLine.plain(`  ${text}`)
+    )
   ])
 }

@@ -32,10 +32,8 @@ export const common: ReadonlyArray<Option> = [
 
 const full: Option = { name: "full", what: "leave nothing out" }
 
-const runs = [
-  "RUN is a run id or the start of one, a record file, @ for the newest run here,",
-  "@2 for the one before that, or - for standard input."
-]
+const runs =
+  "RUN is a run id or the start of one, a record file, @ for the newest run here, @2 for the one before that, or - for standard input."
 
 export const verbs = [
   {
@@ -46,10 +44,7 @@ export const verbs = [
     what: "run a program and record it",
     options: [],
     details: [
-      "The default export of FILE is an Effect, such as one of Agent.run. It may leave",
-      "LLM, Record and ArtifactStore open: the record is kept in DIR, artifacts in",
-      "memory, and the model is that of WHEREFORE_MODEL_URL, WHEREFORE_MODEL and",
-      "WHEREFORE_API_KEY.",
+      "The default export of FILE is an Effect, such as one of Agent.run. It may leave LLM, Record and ArtifactStore open: the record is kept in DIR, artifacts in memory, and the model is that of WHEREFORE_MODEL_URL, WHEREFORE_MODEL and WHEREFORE_API_KEY.",
       "What goes on is shown on standard error, what came of it on standard output."
     ],
     examples: ["wherefore run hello.ts", "wherefore run report.ts -- --month 5"]
@@ -71,7 +66,7 @@ export const verbs = [
     most: 1,
     what: "what was asked and answered, on what, and how",
     options: [full],
-    details: runs,
+    details: [runs],
     examples: ["wherefore show @", "wherefore show run.ndjson --full"]
   },
   {
@@ -89,7 +84,7 @@ export const verbs = [
     details: [
       "Without one of these, every value of the answer is asked about.",
       "Exits with 1 if something asked about is nowhere in what the model was sent.",
-      ...runs
+      runs
     ],
     examples: ["wherefore why @", "wherefore why @ --value '$1,859'"]
   },
@@ -100,7 +95,7 @@ export const verbs = [
     most: 1,
     what: "prove that a record is as it was written",
     options: [{ name: "anchor", value: "N:HASH", what: "an event and its hash that were kept elsewhere" }],
-    details: ["Exits with 1 and names the first bad event if the record was changed.", ...runs],
+    details: ["Exits with 1 and names the first bad event if the record was changed.", runs],
     examples: ["wherefore verify @", "wherefore verify run.ndjson --anchor 24:9c1e…"]
   },
   {
@@ -111,8 +106,8 @@ export const verbs = [
     what: "make records of conversations from elsewhere",
     options: [{ name: "format", value: "NAME", what: "openai-chat, which is also the default" }],
     details: [
-      "FILE, or - for standard input, is JSON or JSON lines: messages, or objects with messages.",
-      "Several conversations become several runs. If one cannot be read, none is imported."
+      "FILE, or - for standard input, is JSON or JSON lines: a conversation is an array of messages, or an object with messages. Several of them become several runs.",
+      "If one of them cannot be read, none is imported, and the first mistake is named with its place."
     ],
     examples: ["wherefore import chat.json", "wherefore import traces.jsonl --format openai-chat"]
   },
@@ -141,7 +136,8 @@ const distance = (left: string, right: string): number => {
     const next = [i]
     for (let j = 1; j <= right.length; j++) {
       const same = left[i - 1] === right[j - 1] ? 0 : 1
-      const swapped = left[i - 1] === right[j - 2] && left[i - 2] === right[j - 1] ? (before[j - 2] ?? Infinity) + 1 : Infinity
+      const swapped =
+        left[i - 1] === right[j - 2] && left[i - 2] === right[j - 1] ? (before[j - 2] ?? Infinity) + 1 : Infinity
       next[j] = Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, (row[j - 1] ?? 0) + same, swapped)
     }
     before = row

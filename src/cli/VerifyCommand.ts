@@ -19,13 +19,18 @@ interface Check {
   readonly seq?: number
 }
 
-const anchorOf = ({ arguments: { options } }: Session.Session): Effect.Effect<Record.Anchor | undefined, Complaint.Complaint> => {
+const anchorOf = ({
+  arguments: { options }
+}: Session.Session): Effect.Effect<Record.Anchor | undefined, Complaint.Complaint> => {
   const text = options.get("anchor")
   const [, seq, hash] = /^#?(\d{1,9}):([\w-]{16,128})$/.exec(text ?? "") ?? []
   if (text === undefined) return Effect.succeed(undefined)
   if (seq !== undefined && hash !== undefined) return Effect.succeed({ seq: Number(seq), hash })
   return Effect.fail(
-    Complaint.usage("--anchor needs an event's number and its hash.", "Write --anchor N:HASH, as verify prints them for the head.")
+    Complaint.usage(
+      "--anchor needs an event's number and its hash.",
+      "Write --anchor N:HASH, as verify prints them for the head."
+    )
   )
 }
 
@@ -43,7 +48,11 @@ const folded = (entries: ReadonlyArray<Event.Entry>): ReadonlyArray<Check> => {
       : bad("order", `#${violation.seq} breaks a law: ${violation.law}${more}`, violation.seq),
     drifted === undefined
       ? { name: "wires", ok: true, what: `${ScreenLine.counted(state.marks.length, "wire")}, each what its events say` }
-      : bad("wires", `#${drifted.seq} names another wire than its events make, in pass ${drifted.iteration}`, drifted.seq),
+      : bad(
+          "wires",
+          `#${drifted.seq} names another wire than its events make, in pass ${drifted.iteration}`,
+          drifted.seq
+        ),
     { name: "end", ok: true, what: state.ended === undefined ? "open: there is no terminal event" : state.ended.status }
   ]
 }
@@ -58,8 +67,12 @@ const report = (checks: ReadonlyArray<Check>): ReadonlyArray<ScreenLine.Line> =>
 /** The record does not hold together: what is damaged, and what is good before it. */
 const damaged = (error: Record.RecordError): ReadonlyArray<Check> => {
   const seq = error.seq ?? 0
-  const before = seq === 0 ? "nothing before it is good" : `events before #${seq} are good, up to the append that it is in`
-  return [bad("chain", `#${seq} is not as it was written: ${error.found ?? ""}`, seq), { name: "entries", ok: true, what: before }]
+  const before =
+    seq === 0 ? "nothing before it is good" : `events before #${seq} are good, up to the append that it is in`
+  return [
+    bad("chain", `#${seq} is not as it was written: ${error.found ?? ""}`, seq),
+    { name: "entries", ok: true, what: before }
+  ]
 }
 
 interface Verdict {
@@ -70,24 +83,47 @@ interface Verdict {
 }
 
 const judge = (reading: Record.Reading, anchor: Record.Anchor | undefined): Effect.Effect<Verdict> =>
-  Effect.map(Effect.either(Record.verify(reading.entries, anchor === undefined ? {} : { anchor })), (verified): Verdict => {
-    const { bytesDropped, entries, hash } = reading
-    const last = entries.length - 1
-    const chain: Check = Either.isLeft(verified)
-      ? bad(verified.left.kind === "tail" ? "anchor" : "chain", `${verified.left.what} Expected ${verified.left.expected}, found ${verified.left.found}.`, verified.left.seq)
-      : { name: "chain", ok: true, what: `every hash follows; head #${last} ${hash}` }
-    const torn: ReadonlyArray<Check> =
-      bytesDropped === 0 ? [] : [bad("tail", `${ScreenLine.counted(bytesDropped, "byte")} of an event that was never finished follow #${last}`, last)]
-    const checks = [{ name: "entries" as const, ok: true, what: ScreenLine.counted(entries.length, "event") }, chain, ...folded(entries), ...torn]
-    const fails = checks.find(({ name, ok }) => !ok && name !== "tail")
-    const notice = Either.isRight(verified) ? verified.right.notice : undefined
-    return {
-      exit: fails !== undefined ? 1 : torn.length > 0 ? 3 : 0,
-      title: fails !== undefined ? `FAILS at #${fails.seq ?? 0}` : torn.length > 0 ? "READABLE, NOT WHOLE" : "whole",
-      checks,
-      notices: notice === undefined ? [] : [notice.what, notice.next, "A chain proves order and integrity from its first hash on, not who wrote it."]
+  Effect.map(
+    Effect.either(Record.verify(reading.entries, anchor === undefined ? {} : { anchor })),
+    (verified): Verdict => {
+      const { bytesDropped, entries, hash } = reading
+      const last = entries.length - 1
+      const chain: Check = Either.isLeft(verified)
+        ? bad(
+            verified.left.kind === "tail" ? "anchor" : "chain",
+            `${verified.left.what} Expected ${verified.left.expected}, found ${verified.left.found}.`,
+            verified.left.seq
+          )
+        : { name: "chain", ok: true, what: `every hash follows; head #${last} ${hash}` }
+      const torn: ReadonlyArray<Check> =
+        bytesDropped === 0
+          ? []
+          : [
+              bad(
+                "tail",
+                `${ScreenLine.counted(bytesDropped, "byte")} of an event that was never finished follow #${last}`,
+                last
+              )
+            ]
+      const checks = [
+        { name: "entries" as const, ok: true, what: ScreenLine.counted(entries.length, "event") },
+        chain,
+        ...folded(entries),
+        ...torn
+      ]
+      const fails = checks.find(({ name, ok }) => !ok && name !== "tail")
+      const notice = Either.isRight(verified) ? verified.right.notice : undefined
+      return {
+        exit: fails !== undefined ? 1 : torn.length > 0 ? 3 : 0,
+        title: fails !== undefined ? `FAILS at #${fails.seq ?? 0}` : torn.length > 0 ? "READABLE, NOT WHOLE" : "whole",
+        checks,
+        notices:
+          notice === undefined
+            ? []
+            : [notice.what, notice.next, "A chain proves order and integrity from its first hash on, not who wrote it."]
+      }
     }
-  })
+  )
 
 export const run: Session.Command = (session) =>
   Effect.gen(function* () {
@@ -109,7 +145,11 @@ export const run: Session.Command = (session) =>
       return exit
     }
     terminal.out([
-      [ScreenLine.span(ScreenLine.fit(located.label, 48), "strong"), ScreenLine.span("  "), ScreenLine.span(title, exit === 0 ? "good" : "bad")],
+      [
+        ScreenLine.span(ScreenLine.fit(located.label, 48), "strong"),
+        ScreenLine.span("  "),
+        ScreenLine.span(title, exit === 0 ? "good" : "bad")
+      ],
       ...report(checks),
       ...notices.flatMap((notice) =>
         ScreenLine.paragraph(notice, terminal.room.width, 4).map((text) => [ScreenLine.span(text, "faint")])

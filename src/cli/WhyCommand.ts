@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import type * as Event from "../kernel/Event.ts"
 import * as Printable from "../kernel/Printable.ts"
 import * as Why from "../kernel/Why.ts"
+import * as ScreenExcerpt from "../programs/ScreenExcerpt.ts"
 import * as ScreenLine from "../programs/ScreenLine.ts"
 import * as ScreenSummary from "../programs/ScreenSummary.ts"
 import * as ScreenTrail from "../programs/ScreenTrail.ts"
@@ -24,13 +25,20 @@ const askOf = ({ arguments: { options, positionals } }: Session.Session): Effect
     const pass = options.get("pass")
     const asked = [options.get("value"), positionals[1], call, pass].filter((one) => one !== undefined)
     if (asked.length > 1) {
-      return Effect.fail(Complaint.usage("One thing can be asked at a time.", "Write one of --value TEXT, --call ID, --pass N."))
+      return Effect.fail(
+        Complaint.usage("One thing can be asked at a time.", "Write one of --value TEXT, --call ID, --pass N.")
+      )
     }
     if (value !== undefined) return Effect.succeed((events) => Why.value(events, value))
     if (call !== undefined) return Effect.succeed((events) => Why.tool(events, call))
     if (pass === undefined) return Effect.succeed(Why.answer)
     if (!/^[1-9]\d{0,8}$/.test(pass)) {
-      return Effect.fail(Complaint.usage(`--pass needs a number from 1, not ${Printable.quote(pass, 32)}.`, "Passes are counted in: wherefore show RUN"))
+      return Effect.fail(
+        Complaint.usage(
+          `--pass needs a number from 1, not ${Printable.quote(pass, 32)}.`,
+          "Passes are counted in: wherefore show RUN"
+        )
+      )
     }
     return Effect.succeed((events) => Why.call(events, Number(pass)))
   })
@@ -54,7 +62,9 @@ const marked = (
     text += `${reply.content.slice(at, start)}«${reply.content.slice(start, end)}»`
     at = end
   }
-  const label = events.some((event) => event._tag === "Answered" && event.iteration === reply.iteration) ? "answer" : "reply"
+  const label = events.some((event) => event._tag === "Answered" && event.iteration === reply.iteration)
+    ? "answer"
+    : "reply"
   return [
     ...ScreenSummary.told(label, text + reply.content.slice(at), first.seq, most, room).map((line) =>
       line.flatMap((span) => (span.style === undefined ? highlighted(span.text) : [span]))
@@ -89,7 +99,7 @@ export const run: Session.Command = (session) =>
     const options = { room: terminal.room, full }
     const blocks = [
       ScreenTrail.tree(chain, options),
-      ScreenTrail.sent(chain, options),
+      ScreenExcerpt.sent(chain, options),
       ScreenTrail.gaps(chain, options),
       [ScreenTrail.conclusion(chain)]
     ]

@@ -10,7 +10,8 @@ import * as Verb from "./Verb.ts"
 
 const version = (): string => {
   const manifest: unknown = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"))
-  const found = typeof manifest === "object" && manifest !== null && "version" in manifest ? manifest.version : undefined
+  const found =
+    typeof manifest === "object" && manifest !== null && "version" in manifest ? manifest.version : undefined
   return String(found)
 }
 
@@ -44,7 +45,12 @@ switch (wants._tag) {
       ({ start }) => start({ arguments: wants.arguments, json, debug, terminal }),
       (cause: unknown) => {
         const what = `The code of "${wants.arguments.verb}" could not be loaded: ${String(cause)}`
-        Terminal.complain(terminal, json, { exit: 3, what, next: "Install the package again, with its peers." }, wants.arguments.verb)
+        Terminal.complain(
+          terminal,
+          json,
+          { exit: 3, what, next: "Install the package again, with its peers." },
+          wants.arguments.verb
+        )
       }
     )
     break

@@ -82,6 +82,8 @@ export const plan = (state: State.State, tools: ReadonlyArray<Event.ToolDeclared
       return [...planned, next]
     }
     planned.push(next)
+    // What was started alone is settled alone: a resumed run keeps the order of one that was never stopped.
+    if (started !== undefined && next._tag === "Settle") return planned
   }
   return planned
 }

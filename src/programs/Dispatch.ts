@@ -74,10 +74,11 @@ export const handlers = <R>(tools: ReadonlyArray<Prepared>): Effect.Effect<Handl
       if (Option.isNone(handler)) continue
       const run = handler.value.handler
       const given = Context.merge(context, handler.value.context)
+      // What surrounds the call outranks it: its key and its span are not those of a call around the run.
       found.set(declared.name, (args) =>
-        Effect.provide(
+        Effect.mapInputContext(
           Effect.suspend(() => run(args)),
-          given
+          (around: Context.Context<never>) => Context.merge(given, around)
         )
       )
     }

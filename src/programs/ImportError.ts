@@ -30,18 +30,10 @@ export const failure = (path: string, details: Details): ImportError =>
 
 /** Something in the trace is not of the kind that it has to be. */
 export const misfit = (path: string, expected: string, found: unknown): ImportError =>
-  found === undefined
-    ? failure(path, {
-        code: "WF-IMP-003",
-        what: "Something that the trace has to say is missing.",
-        expected,
-        found: "nothing",
-        next: "Add it."
-      })
-    : failure(path, {
-        code: "WF-IMP-003",
-        what: "Something in the trace is not what it has to be.",
-        expected,
-        found: Problem.kindOf(found),
-        next: "Correct it."
-      })
+  failure(path, {
+    code: "WF-IMP-003",
+    what: `The trace has ${Problem.kindOf(found)} where it needs ${expected}.`,
+    expected,
+    found: Problem.kindOf(found),
+    next: found === undefined ? "Add what is missing." : "Correct it."
+  })

@@ -49,7 +49,7 @@ export interface Account {
 const margin = "         "
 
 /** A value of one kind as it is seen once, with how often the answer says it. */
-export interface Row {
+interface Row {
   readonly verdict: ScreenVerdict.Verdict
   readonly times: number
 }
@@ -90,10 +90,11 @@ export const account = (events: ReadonlyArray<Event.Event>, room: ScreenLine.Roo
 }
 
 /** A word as a shell reads it back. */
-export const shell = (text: string): string => (/^[\w.,:@%/+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)
+export const shell = (text: string): string =>
+  /^[\w.,:@%/+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 
 /** The command that asks why of a value. */
-export const whyCommand = (name: string, value: string): string =>
+const whyCommand = (name: string, value: string): string =>
   `wherefore why ${name} --value${value.startsWith("-") ? "=" : " "}${shell(value)}`
 
 const styles: { readonly [W in ScreenVerdict.Word]: ScreenLine.Style } = {
@@ -120,7 +121,7 @@ const sourceOf = (walk: ScreenVerdict.Graph, carrier: Chain.CarrierNode): string
 }
 
 /** What a value rests on, in words, and the event to look at. */
-export const restsOn = (walk: ScreenVerdict.Graph, { by, node, word }: ScreenVerdict.Verdict) => {
+const restsOn = (walk: ScreenVerdict.Graph, { by, node, word }: ScreenVerdict.Verdict) => {
   const first = by.find(({ role }) => role === "tool") ?? by[0]
   if (first === undefined) return { text: `nothing that pass ${node.pass} was sent`, seq: node.seq }
   const others = by.length === 1 ? "" : ` · ${by.length - 1} more`
@@ -131,7 +132,7 @@ export const restsOn = (walk: ScreenVerdict.Graph, { by, node, word }: ScreenVer
 const rank: { readonly [W in ScreenVerdict.Word]: number } = { nowhere: 0, elsewhere: 1, recorded: 2 }
 
 /** Each value once, what is nowhere first. */
-export const rows = (verdicts: ReadonlyArray<ScreenVerdict.Verdict>): ReadonlyArray<Row> => {
+const rows = (verdicts: ReadonlyArray<ScreenVerdict.Verdict>): ReadonlyArray<Row> => {
   const seen = new Map<string, Row>()
   for (const verdict of verdicts) {
     const key = `${verdict.word} ${verdict.node.value}`
@@ -144,7 +145,10 @@ const valueLines = ({ chain, verdicts }: Account, { full = false, room }: Option
   const walk = ScreenVerdict.graph(chain)
   const all = rows(verdicts)
   const shown = full ? all : all.slice(0, most)
-  const cell = shown.reduce((widest, { verdict }) => Math.max(widest, Math.min(24, ScreenLine.width(verdict.node.value))), 4)
+  const cell = shown.reduce(
+    (widest, { verdict }) => Math.max(widest, Math.min(24, ScreenLine.width(verdict.node.value))),
+    4
+  )
   const lines = shown.map(({ times, verdict }, index): ScreenLine.Line => {
     const value = ScreenLine.fit(verdict.node.value, 24)
     const { seq, text } = restsOn(walk, verdict)
@@ -195,9 +199,13 @@ const endLines = ({ ticker }: Account, { room }: Options): ReadonlyArray<ScreenL
     ])
   const reason = ended?.reason
   return [
-    ...(reason === undefined || answered !== undefined ? [] : told(ended?.status ?? "", `${reason.what} ${reason.next}`, "warn")),
+    ...(reason === undefined || answered !== undefined
+      ? []
+      : told(ended?.status ?? "", `${reason.what} ${reason.next}`, "warn")),
     ...(ended === undefined ? told("open", "The run has not ended: it goes on, or its process is gone.", "warn") : []),
-    ...lost.slice(0, 3).flatMap(({ reason, toolCallId }) => told("lost", `${toolCallId}: ${reason.what} ${reason.next}`, "warn"))
+    ...lost
+      .slice(0, 3)
+      .flatMap(({ reason, toolCallId }) => told("lost", `${toolCallId}: ${reason.what} ${reason.next}`, "warn"))
   ]
 }
 
@@ -206,8 +214,10 @@ const isTypable = (value: string): boolean => value.length <= 32 && Printable.li
 
 const nextLines = (run: Account, { name }: Options, more: ReadonlyArray<string>): ReadonlyArray<ScreenLine.Line> => {
   const first = rows(run.verdicts).find(({ verdict }) => isTypable(verdict.node.value))
-  const why = first === undefined ? `wherefore why ${name}` : whyCommand(name, first.verdict.node.value)
-  return [...(run.ticker.state.answered === undefined ? [] : [why]), ...more].map((command, index) => [
+  const { answered, iteration } = run.ticker.state
+  const ofValue = first === undefined ? `wherefore why ${name}` : whyCommand(name, first.verdict.node.value)
+  const ofPass = iteration === 0 ? [] : [`wherefore why ${name} --pass ${iteration}`]
+  return [...(answered === undefined ? ofPass : [ofValue]), ...more].map((command, index) => [
     ScreenLine.span(index === 0 ? "next     " : margin, "faint"),
     ScreenLine.span(command)
   ])
@@ -220,7 +230,12 @@ export const final = (run: Account, options: Options): ReadonlyArray<ScreenLine.
   const answer =
     answered === undefined
       ? []
-      : [[ScreenLine.span("answer   ", "strong"), ScreenLine.span(ScreenLine.fitIn(ScreenLine.oneLine(answered.content), room, 9))]]
+      : [
+          [
+            ScreenLine.span("answer   ", "strong"),
+            ScreenLine.span(ScreenLine.fitIn(ScreenLine.oneLine(answered.content), room, 9))
+          ]
+        ]
   const values = valueLines(run, options, 4)
   return [
     ...answer,
@@ -263,7 +278,11 @@ export const show = (run: Account, options: Options): ReadonlyArray<ScreenLine.L
   const head = [
     ...(options.at === undefined ? [] : [when(options.at)]),
     ScreenLine.fit(started?.agent ?? "", 24),
-    [ended?.status ?? "open", ScreenLine.counted(run.totals.passes, "pass", "passes"), ScreenLine.counted(run.totals.events, "event")].join(" · ")
+    [
+      ended?.status ?? "open",
+      ScreenLine.counted(run.totals.passes, "pass", "passes"),
+      ScreenLine.counted(run.totals.events, "event")
+    ].join(" · ")
   ].join("  ")
   const id = ScreenLine.span(ScreenLine.fit(started?.runId ?? "", 60), "strong")
   const isOneLine = room.width === undefined || ScreenLine.width(id.text) + 2 + ScreenLine.width(head) <= room.width
@@ -273,16 +292,23 @@ export const show = (run: Account, options: Options): ReadonlyArray<ScreenLine.L
     return n === 0 && word === "elsewhere" ? [] : [`${word} ${n}`]
   })
   return [
-    ...(isOneLine ? [[id, ScreenLine.span(`  ${head}`)]] : [[id], ...ScreenLine.paragraph(head, room.width, 3).map(ScreenLine.plain)]),
+    ...(isOneLine
+      ? [[id, ScreenLine.span(`  ${head}`)]]
+      : [[id], ...ScreenLine.paragraph(head, room.width, 3).map(ScreenLine.plain)]),
     [],
     ...told("asked", started?.input ?? "", 0, full ? Infinity : 4, room),
     ...(answered === undefined ? [] : told("answer", answered.content, answerSeq(state), full ? Infinity : 10, room)),
     ...endLines(run, options),
     ...(values.length === 0 ? [] : [[], ...values, [ScreenLine.span(`${margin}${words.join(" · ")}`, "faint")]]),
     [],
-    ...(run.lines.length === 0 ? [] : [[ScreenLine.span("pass      sent  did", "faint")], ...(full ? run.lines : folded(run.lines, 30)), []]),
+    ...(run.lines.length === 0
+      ? []
+      : [[ScreenLine.span("pass      sent  did", "faint")], ...(full ? run.lines : folded(run.lines, 30)), []]),
     ...totalsLines(run, options),
-    ...nextLines(run, options, [...(run.verdicts.some(({ node }) => isTypable(node.value)) ? [`wherefore why ${name}`] : []), `wherefore verify ${name}`])
+    ...nextLines(run, options, [
+      ...(run.verdicts.some(({ node }) => isTypable(node.value)) ? [`wherefore why ${name}`] : []),
+      `wherefore verify ${name}`
+    ])
   ]
 }
 

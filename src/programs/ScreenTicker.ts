@@ -65,7 +65,7 @@ const counted = (ticker: Ticker, state: State.State): Ticker => {
 }
 
 /** Bytes of the wire of the current pass. */
-export const wireBytes = (ticker: Ticker): number => ticker.messageBytes + ticker.selectionBytes
+const wireBytes = (ticker: Ticker): number => ticker.messageBytes + ticker.selectionBytes
 
 /** The arguments of a call as a person would read them out: plain values, or the JSON as it was written. */
 export const argumentsText = (args: string): string => {
@@ -148,7 +148,10 @@ const opening = ({ state }: Ticker, called: Event.ModelCalled | undefined, { rec
   return [
     ...ScreenLine.paragraph(parts.join(" · "), room.width, 4).map((text) => [ScreenLine.span(text, "faint")]),
     ...(record === undefined ? [] : [[ScreenLine.span(`record ${ScreenLine.fitIn(record, room, 7)}`, "faint")]]),
-    [ScreenLine.span("asked  ", "faint"), ScreenLine.span(ScreenLine.fitIn(ScreenLine.oneLine(started.input), room, 7))],
+    [
+      ScreenLine.span("asked  ", "faint"),
+      ScreenLine.span(ScreenLine.fitIn(ScreenLine.oneLine(started.input), room, 7))
+    ],
     []
   ]
 }
@@ -170,7 +173,14 @@ const settled = (before: Ticker, ticker: Ticker, event: Event.ToolSettled, seq: 
   // The fold counts the result into the conversation when the last call settles: what was sent is what was before.
   const shown = row(
     { ...before, state: ticker.state, shown: before.shown },
-    { verb: verbs[outcome], ...(ok ? {} : { style: "warn" as const }), text, tail: resultText(served, options.room), ...ms, seq },
+    {
+      verb: verbs[outcome],
+      ...(ok ? {} : { style: "warn" as const }),
+      text,
+      tail: resultText(served, options.room),
+      ...ms,
+      seq
+    },
     options
   )
   const why =
@@ -194,7 +204,11 @@ export const step = (before: Ticker, seq: number, event: Event.Event, options: O
       if (event.content === "" && event.toolCalls.length > 0) return silent
       const ms = event.durationMs === undefined ? {} : { ms: event.durationMs }
       // The reply itself is part of the next wire, not of the one that it answers.
-      const shown = row({ ...before, state }, { verb: "said", text: ScreenLine.oneLine(event.content), ...ms, seq }, options)
+      const shown = row(
+        { ...before, state },
+        { verb: "said", text: ScreenLine.oneLine(event.content), ...ms, seq },
+        options
+      )
       return { ticker: { ...ticker, shown: shown.ticker.shown }, lines: shown.lines }
     }
     case "ModelFailed": {

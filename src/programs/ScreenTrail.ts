@@ -42,15 +42,15 @@ const gapSteps = (walk: Walk, id: string): ReadonlyArray<Step> =>
     below: nothing
   }))
 
-const above = (seq: number): ReadonlyArray<Step> => [
-  { label: `as above, at #${seq}`, labelStyle: "faint", claim: "", where: "", below: nothing }
+const shownAt = (seq: number): ReadonlyArray<Step> => [
+  { label: `shown at #${seq}`, labelStyle: "faint", claim: "", where: "", below: nothing }
 ]
 
 /** What is under a node the first time, and a reference to it after that. */
 const once = (walk: Walk, id: string, seq: number, below: (walk: Walk) => ReadonlyArray<Step>): ReadonlyArray<Step> => {
   if (walk.seen.has(id)) {
     const hidden = (walk.from.get(id) ?? []).length > 0 || walk.gaps.has(id)
-    return hidden ? above(walk.seen.get(id) ?? seq) : []
+    return hidden ? shownAt(walk.seen.get(id) ?? seq) : []
   }
   if (walk.depth > deepest) {
     return [{ label: "deeper", labelStyle: "faint", claim: "", where: `it goes on from #${seq}`, seq, below: nothing }]
@@ -67,11 +67,11 @@ const valueBelow = (walk: Walk, node: Chain.ValueNode): ReadonlyArray<Step> =>
     ...gapSteps(walk, node.id)
   ])
 
-const argumentStep = (walk: Walk, node: Chain.ValueNode, toolName: string): Step => ({
+const argumentStep = (walk: Walk, node: Chain.ValueNode): Step => ({
   label: JSON.stringify(node.value),
   claim: "argument",
   claimStyle: "faint",
-  where: `of ${ScreenLine.fit(toolName, 32)}, pass ${node.pass}`,
+  where: `pass ${node.pass}`,
   seq: node.seq,
   below: () => valueBelow(walk, node)
 })
@@ -79,7 +79,7 @@ const argumentStep = (walk: Walk, node: Chain.ValueNode, toolName: string): Step
 /** `seq` is the event of the row that it is shown under. */
 const callBelow = (walk: Walk, call: Chain.CallNode, seq: number): ReadonlyArray<Step> =>
   once(walk, call.id, seq, (walk) =>
-    ScreenVerdict.next(walk, call.id).flatMap(({ node }) => (node.kind === "value" ? [argumentStep(walk, node, call.toolName)] : []))
+    ScreenVerdict.next(walk, call.id).flatMap(({ node }) => (node.kind === "value" ? [argumentStep(walk, node)] : []))
   )
 
 const callText = ({ args, outcome, pass, toolName }: Chain.CallNode): string => {
@@ -99,14 +99,20 @@ const carrierStep = (walk: Walk, carrier: Chain.CarrierNode, by: ReadonlyArray<s
   const gaps = gapSteps(walk, carrier.id)
   const roots = ScreenVerdict.next(walk, carrier.id)
   const call = roots.find(({ node }) => node.kind === "call")?.node
-  if (call?.kind === "call") return { ...step, where: callText(call), below: () => [...callBelow(walk, call, carrier.seq), ...gaps] }
+  if (call?.kind === "call")
+    return { ...step, where: callText(call), below: () => [...callBelow(walk, call, carrier.seq), ...gaps] }
   const root = roots.find(({ node }) => node.kind === "root")?.node
   if (root?.kind === "root") return { ...step, where: root.what, below: () => gaps }
   const said = roots.find(({ node }) => node.kind === "value")?.node
   if (said?.kind === "value") {
     const place = said.place === "reply" ? "an earlier reply of the model" : "the arguments of an earlier call"
     const claim = { claim: `said${by.length === 0 ? "" : ` · ${by.join(", ")}`}`, claimStyle: "faint" as const }
-    return { ...step, ...claim, where: `${place}, pass ${said.pass}`, below: () => [...valueBelow(walk, said), ...gaps] }
+    return {
+      ...step,
+      ...claim,
+      where: `${place}, pass ${said.pass}`,
+      below: () => [...valueBelow(walk, said), ...gaps]
+    }
   }
   return { ...step, where: `${carrier.role} piece ${ScreenLine.fit(carrier.pieceId, 48)}`, below: () => gaps }
 }
@@ -125,7 +131,20 @@ const askedStep = (walk: Walk, node: Chain.Node, word: ScreenVerdict.Word | unde
   }
   if (node.kind !== "call") return undefined
   const { args, pass, seq, toolName } = node
-  return { label: ScreenLine.fit(toolName, 48), labelStyle: "mark", claim: "called", where: `${ScreenTicker.argumentsText(args)}, pass ${pass}`, seq, below: () => callBelow(walk, node, seq) }
+  return {
+    label: ScreenLine.fit(toolName, 48),
+    labelStyle: "mark",
+    claim: "called",
+    where: `${ScreenTicker.argumentsText(args)}, pass ${pass}`,
+    seq,
+    below: () => callBelow(walk, node, seq)
+  }
+}
+
+/** A step with what of it is shown. */
+interface Tree {
+  readonly step: Step
+  readonly below: Array<Tree>
 }
 
 interface Row {
@@ -135,15 +154,56 @@ interface Row {
   readonly step: Step
 }
 
-/** A step and all that is under it, in the order in which it is read. */
-function* rowsOf(step: Step, prefix: string, under: string): Generator<Row> {
-  const below = step.below()
-  yield { prefix, bars: below.length === 0 ? under : `${under}│`, step }
-  for (const [index, next] of below.entries()) {
-    const last = index === below.length - 1
-    yield* rowsOf(next, `${under}${last ? "└─ " : "├─ "}`, `${under}${last ? "   " : "│  "}`)
+/** How many steps are under a step, where it is not shown. */
+const countBelow = (step: Step): number => {
+  let count = 0
+  const waiting = [...step.below()]
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    count++
+    waiting.push(...next.below())
   }
+  return count
 }
+
+/** Grows a step's tree level by level, so that what is near comes first; what is left over is counted. */
+const grow = (walk: Walk, step: Step, most: number): { readonly tree: Tree; readonly more: number } => {
+  const tree: Tree = { step, below: [] }
+  const level = [tree]
+  const left: Array<Step> = []
+  let rows = 1
+  for (const one of level) {
+    const before = most === Infinity ? undefined : new Map(walk.seen)
+    const below = left.length > 0 ? [] : one.step.below()
+    if (left.length > 0 || rows + below.length > most) {
+      restore(walk, before)
+      left.push(one.step)
+      continue
+    }
+    rows += below.length
+    one.below.push(...below.map((step) => ({ step, below: [] })))
+    level.push(...one.below)
+  }
+  const shown = new Map(walk.seen)
+  const more = left.reduce((sum, step) => sum + countBelow(step), 0)
+  restore(walk, shown)
+  return { tree, more }
+}
+
+/** What is not shown does not count as shown. */
+const restore = ({ seen }: Walk, before: ReadonlyMap<string, number> | undefined): void => {
+  if (before === undefined) return
+  seen.clear()
+  for (const [id, seq] of before) seen.set(id, seq)
+}
+
+/** A tree in the order in which it is read. */
+const rowsOf = ({ below, step }: Tree, prefix: string, under: string): ReadonlyArray<Row> => [
+  { prefix, bars: below.length === 0 ? under : `${under}│`, step },
+  ...below.flatMap((tree, index) => {
+    const last = index === below.length - 1
+    return rowsOf(tree, `${under}${last ? "└─ " : "├─ "}`, `${under}${last ? "   " : "│  "}`)
+  })
+]
 
 /** One row, or two where its place does not fit beside the claim. */
 const rowLines = ({ bars, prefix, step }: Row, cell: number, room: ScreenLine.Room): ReadonlyArray<ScreenLine.Line> => {
@@ -163,7 +223,8 @@ const rowLines = ({ bars, prefix, step }: Row, cell: number, room: ScreenLine.Ro
     ScreenLine.span(own, labelStyle),
     ...(claim === "" ? [] : [ScreenLine.span("  "), ScreenLine.span(ScreenLine.fit(claim, claimed), claimStyle)])
   ]
-  const closed = (line: ScreenLine.Line): ScreenLine.Line => (ref === undefined ? line : ScreenLine.ending(line, ref, room))
+  const closed = (line: ScreenLine.Line): ScreenLine.Line =>
+    ref === undefined ? line : ScreenLine.ending(line, ref, room)
   if (where === "") return [closed(named)]
   const left = most - ScreenLine.widthOf(named) - 2 - closing
   const beside = ScreenLine.width(where) <= left || left >= 40
@@ -176,100 +237,49 @@ const rowLines = ({ bars, prefix, step }: Row, cell: number, room: ScreenLine.Ro
   return [closed(named), [ScreenLine.span(indent, "faint"), ScreenLine.span(text)]]
 }
 
-/** The rows of a step, at most so many; what is not shown is counted, and does not count as shown. */
+/** The lines of a step's tree, of at most so many rows. */
 const treeLines = (walk: Walk, step: Step, room: ScreenLine.Room, most: number): ReadonlyArray<ScreenLine.Line> => {
-  const rows: Array<Row> = []
-  let more = 0
-  let shown: ReadonlyMap<string, number> = walk.seen
-  for (const row of rowsOf(step, "", "")) {
-    if (rows.length < most) rows.push(row)
-    else more++
-    if (rows.length < most) continue
-    if (more === 0) shown = new Map(walk.seen)
-  }
-  if (more > 0) {
-    walk.seen.clear()
-    for (const [id, seq] of shown) walk.seen.set(id, seq)
-  }
+  const { more, tree } = grow(walk, step, most)
+  const rows = rowsOf(tree, "", "")
   const limit = room.width === undefined ? 40 : Math.floor(room.width * 0.4)
   const cell = rows.reduce((widest, { prefix, step }) => {
     const own = ScreenLine.width(prefix) + ScreenLine.width(step.label)
     return step.claim === "" || own > limit ? widest : Math.max(widest, own)
   }, 8)
   const note = `   … ${ScreenLine.counted(more, "more step")} (--full)`
-  return [...rows.flatMap((row) => rowLines(row, cell, room)), ...(more === 0 ? [] : [[ScreenLine.span(note, "faint")]])]
+  return [
+    ...rows.flatMap((row) => rowLines(row, cell, room)),
+    ...(more === 0 ? [] : [[ScreenLine.span(note, "faint")]])
+  ]
 }
 
 export interface Options {
   readonly room: ScreenLine.Room
-  /** Everything; else some thirty rows. */
+  /** Everything; else what fits on a screen or two. */
   readonly full?: boolean
 }
 
-const rowsInAll = 30
+const rowsInAll = 24
+const mostValues = 10
 
 /** The tree of a chain. */
 export const tree = (chain: Chain.Chain, { full = false, room }: Options): ReadonlyArray<ScreenLine.Line> => {
   const walk: Walk = { ...ScreenVerdict.graph(chain), seen: new Map(), depth: 0 }
   const words = new Map(ScreenVerdict.of(chain).map(({ node, word }) => [node.id, word]))
-  const steps = walk.asked.flatMap((node) => askedStep(walk, node, words.get(node.id)) ?? [])
-  const shown = full ? steps : steps.slice(0, 10)
+  const asked = walk.asked.flatMap((node) => {
+    const word = words.get(node.id)
+    const step = askedStep(walk, node, word)
+    return step === undefined ? [] : [{ step, isNowhere: word === "nowhere" }]
+  })
+  // What is nowhere is not among what is left out.
+  const urgent = [...asked.filter(({ isNowhere }) => isNowhere), ...asked.filter(({ isNowhere }) => !isNowhere)]
+  const steps = (full || asked.length <= mostValues ? asked : urgent).map(({ step }) => step)
+  const shown = full ? steps : steps.slice(0, mostValues)
   const most = full ? Infinity : Math.max(4, Math.floor(rowsInAll / Math.max(1, shown.length)))
   const more = steps.length - shown.length
   return [
     ...shown.flatMap((step) => treeLines(walk, step, room, most)),
     ...(more === 0 ? [] : [[ScreenLine.span(`… ${ScreenLine.counted(more, "more value")} (--full)`, "faint")]])
-  ]
-}
-
-/** A text around a place in it, the place marked. What is left out on both sides is counted. */
-const around = (text: string, { end, start }: { readonly start: number; readonly end: number }, cells: number): ReadonlyArray<ScreenLine.Span> => {
-  const value = ScreenLine.fit(text.slice(start, end), Math.max(8, Math.floor(cells / 2)))
-  const whole = ScreenLine.width(text) + 2 <= cells
-  const notes = whole ? 0 : 2 * (" more … ".length + ScreenLine.count(text.length).length)
-  const side = whole ? cells : Math.max(4, Math.floor((cells - ScreenLine.width(value) - 2 - notes) / 2))
-  const before = ScreenLine.last(text.slice(Math.max(0, start - 2 * side), start), side)
-  const after = ScreenLine.first(text.slice(end, end + 2 * side), side)
-  const cutBefore = start - before.chars
-  const cutAfter = text.length - end - after.chars
-  return [
-    ScreenLine.span(cutBefore === 0 ? "" : `${ScreenLine.count(cutBefore)} more … `, "faint"),
-    ScreenLine.span(before.text),
-    ScreenLine.span(`«${value}»`, "mark"),
-    ScreenLine.span(after.text),
-    ScreenLine.span(cutAfter === 0 ? "" : ` … ${ScreenLine.count(cutAfter)} more`, "faint")
-  ]
-}
-
-/** The exact text that the model was sent, around each match of what was asked about. */
-export const sent = (chain: Chain.Chain, { full = false, room }: Options): ReadonlyArray<ScreenLine.Line> => {
-  const walk = ScreenVerdict.graph(chain)
-  const seen = new Set<string>()
-  const places = ScreenVerdict.of(chain).flatMap(({ node }) =>
-    ScreenVerdict.next(walk, node.id).flatMap(({ node }) =>
-      node.kind !== "carrier"
-        ? []
-        : node.spans.slice(0, full ? Infinity : 2).flatMap((span) => {
-            const key = `${node.pieceId}:${span.start}`
-            if (seen.has(key)) return []
-            seen.add(key)
-            return [{ node, span }]
-          })
-    )
-  )
-  if (places.length === 0) return []
-  const shown = full ? places : places.slice(0, 8)
-  const more = places.length - shown.length
-  const lines = shown.map(({ node, span }) => {
-    const head = ScreenLine.span(`  ${ScreenLine.fit(node.pieceId, 20)}  `, "faint")
-    const ref = ScreenLine.span(`#${node.seq}`, "faint")
-    const cells = room.width === undefined ? 160 : room.width - ScreenLine.widthOf([head, ref]) - 2
-    return ScreenLine.ending([head, ...around(node.text, span, cells)], ref, room)
-  })
-  return [
-    [ScreenLine.span("what the model was sent, around each match", "faint")],
-    ...lines,
-    ...(more === 0 ? [] : [[ScreenLine.span(`  … ${ScreenLine.counted(more, "more place")} (--full)`, "faint")]])
   ]
 }
 

@@ -66,28 +66,29 @@ const rank: { readonly [W in Word]: number } = { recorded: 2, elsewhere: 1, nowh
 const best = (words: ReadonlyArray<Word>): Word =>
   words.reduce<Word>((most, word) => (rank[word] > rank[most] ? word : most), "nowhere")
 
-/** What is known of the value nodes that were walked; one that is being walked is not its own cause. */
-type Known = Map<string, Word>
+/** What is known of the value nodes that were walked. */
+type Known = ReadonlyMap<string, Word>
+
+const carriersOf = (walk: Graph, id: string): ReadonlyArray<Chain.CarrierNode> =>
+  next(walk, id).flatMap(({ node }) => (node.kind === "carrier" ? [node] : []))
 
 const carrierWord = (walk: Graph, carrier: Chain.CarrierNode, known: Known): Word => {
   if (walk.gaps.get(carrier.id)?.some(({ kind }) => kind === "elsewhere") === true) return "elsewhere"
   return best(
     next(walk, carrier.id).map(({ edge, node }) =>
-      edge.grounds === "said" && node.kind === "value" ? valueWord(walk, node, known) : "recorded"
+      edge.grounds === "said" ? (known.get(node.id) ?? "nowhere") : "recorded"
     )
   )
 }
 
-const carriersOf = (walk: Graph, id: string): ReadonlyArray<Chain.CarrierNode> =>
-  next(walk, id).flatMap(({ node }) => (node.kind === "carrier" ? [node] : []))
-
-const valueWord = (walk: Graph, node: Chain.ValueNode, known: Known): Word => {
-  const before = known.get(node.id)
-  if (before !== undefined) return before
-  known.set(node.id, "nowhere")
-  const word = best(carriersOf(walk, node.id).map((carrier) => carrierWord(walk, carrier, known)))
-  known.set(node.id, word)
-  return word
+/** The words of all values. What the model wrote goes back to earlier passes only, so the earliest come first. */
+const words = (walk: Graph): Known => {
+  const values = Array.from(walk.nodes.values()).flatMap((node) => (node.kind === "value" ? [node] : []))
+  const known = new Map<string, Word>()
+  for (const { id } of values.sort((a, b) => a.pass - b.pass)) {
+    known.set(id, best(carriersOf(walk, id).map((carrier) => carrierWord(walk, carrier, known))))
+  }
+  return known
 }
 
 /** The values that a question is about: those of a text, or the arguments of a call. */
@@ -100,9 +101,9 @@ const askedValues = (walk: Graph): ReadonlyArray<Chain.ValueNode> =>
 /** What a chain says of each value that its question is about, in the order in which they were written. */
 export const of = (chain: Chain.Chain): ReadonlyArray<Verdict> => {
   const walk = graph(chain)
-  const known: Known = new Map()
+  const known = words(walk)
   return askedValues(walk).map((node) => {
-    const word = valueWord(walk, node, known)
+    const word = known.get(node.id) ?? "nowhere"
     const by = carriersOf(walk, node.id).filter((carrier) => carrierWord(walk, carrier, known) === word)
     return { node, word, by: word === "nowhere" ? [] : by }
   })

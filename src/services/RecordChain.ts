@@ -11,7 +11,6 @@
  */
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
-import { isUtf8 } from "node:buffer"
 import { createHash } from "node:crypto"
 import * as Event from "../kernel/Event.ts"
 import * as Printable from "../kernel/Printable.ts"
@@ -77,7 +76,6 @@ const isCount = (value: unknown): value is number =>
 
 /** What a line says, or what is wrong with how it says it. */
 export const hear = (bytes: Buffer): Either.Either<Saying, string> => {
-  if (!isUtf8(bytes)) return Either.left("bytes that are not UTF-8")
   const parsed = Either.try((): unknown => JSON.parse(bytes.toString("utf8")))
   if (Either.isLeft(parsed)) return Either.left("text that is not JSON")
   const said = parsed.right
@@ -98,7 +96,10 @@ export interface Link {
   readonly position: Position
 }
 
-/** Reads the line at a position; `bytes` is the line without its line feed. */
+/**
+ * Reads the line at a position; `bytes` is the line without its line feed. Other bytes that say the same are damage, and so
+ * are bytes that are not UTF-8: encoding what was decoded does not give them back.
+ */
 export const read = (position: Position, bytes: Buffer): Either.Either<Link, Damage> => {
   const { runId, seq } = position
   const bad = (kind: Kind, expected: string, found: string, at = seq) =>

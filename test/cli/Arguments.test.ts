@@ -19,21 +19,24 @@ const read = (...words: ReadonlyArray<string>): Arguments.Arguments => {
 
 describe("Arguments", () => {
   it("reads a verb, what it takes and its options, in any order", () => {
-    const expected = { verb: "why", positionals: ["@"], options: new Map([["value", "$1,859"], ["dir", "d"]]), rest: [] }
     for (const words of [
       ["why", "@", "--value", "$1,859", "--dir", "d"],
       ["--dir=d", "why", "--value=$1,859", "@"],
       ["--value", "$1,859", "--dir", "d", "why", "@"]
     ]) {
-      const { options, ...rest } = read(...words)
-      assert.deepStrictEqual({ ...rest, options: new Map([...options].sort().reverse()) }, expected)
+      const { options, positionals, verb } = read(...words)
+      assert.deepStrictEqual([verb, positionals], ["why", ["@"]])
+      assert.deepStrictEqual([options.get("value"), options.get("dir")], ["$1,859", "d"])
     }
   })
 
   it("takes a value that starts with a minus, and none that looks like an option", () => {
     assert.strictEqual(read("why", "@", "--value", "-6594").options.get("value"), "-6594")
     assert.strictEqual(read("why", "@", "--value=--json").options.get("value"), "--json")
-    assert.strictEqual(complaint("why", "@", "--value", "--json"), "--value needs a value. Write --value TEXT, or --value=TEXT.")
+    assert.strictEqual(
+      complaint("why", "@", "--value", "--json"),
+      "--value needs a value. Write --value TEXT, or --value=TEXT."
+    )
   })
 
   it("leaves what follows -- to the program", () => {
@@ -95,7 +98,8 @@ describe("Arguments", () => {
 
   it("has a help of at most 80 columns for everything", () => {
     for (const lines of [Help.overview, ...Verb.verbs.map(Help.ofVerb)]) {
-      for (const line of lines) assert.isAtMost(ScreenLine.widthOf(line), 80, ScreenLine.printLine(line, { colour: false }))
+      for (const line of lines)
+        assert.isAtMost(ScreenLine.widthOf(line), 80, ScreenLine.printLine(line, { colour: false }))
     }
     for (const { examples } of Verb.verbs) {
       for (const example of examples) {

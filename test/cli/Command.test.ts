@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as FastCheck from "effect/FastCheck"
 import * as fs from "node:fs"
 import * as path from "node:path"
 import { afterAll, beforeAll } from "vitest"
@@ -8,10 +9,19 @@ const lines = (text: string): ReadonlyArray<string> => text.trimEnd().split("\n"
 
 describe("The command", () => {
   let fixture: Fixture.Fixture
+  let home: string
   let file: string
 
-  const check = (code: number, args: ReadonlyArray<string>, stdout: RegExp, stderr: RegExp, options: { readonly input?: string; readonly env?: NodeJS.ProcessEnv } = {}) => {
-    const ended = fixture.command(args, options)
+  const check = async (
+    code: number,
+    args: ReadonlyArray<string>,
+    stdout: RegExp,
+    stderr: RegExp,
+    options?: Fixture.Options
+  ) => {
+    // What runs a program, reads standard input or is first in its kind has a process of its own.
+    const ended =
+      options === undefined && args[0] !== "run" ? await Fixture.inside(args) : await fixture.command(args, options)
     const said = `${ended.stdout}\n${ended.stderr}`
     assert.match(ended.stdout, stdout, said)
     assert.match(ended.stderr, stderr, said)
@@ -21,26 +31,43 @@ describe("The command", () => {
   }
 
   beforeAll(async () => {
-    fixture = Fixture.make()
+    fixture = await Fixture.make()
+    home = process.cwd()
+    process.chdir(fixture.directory)
     file = await fixture.record("airline", Fixture.airline())
     await fixture.record("air", Fixture.play([{ say: "It is 4471." }], { runId: "air", input: "Is it 4471?" }))
     await fixture.record("open", Fixture.airline("open").slice(0, -2))
   })
-  afterAll(() => fixture.remove())
+  afterAll(() => {
+    process.chdir(home)
+    fixture.remove()
+  })
 
   describe("is usable at once", () => {
-    it("tells its version and its help without an argument", () => {
-      check(0, ["--version"], /^\d+\.\d+\.\d+\n$/, /^$/)
-      check(0, [], /^wherefore VERB/, /^$/)
-      const help = lines(check(0, ["help", "--json"], /^/, /^$/).stdout).map((line) => JSON.parse(line))
-      assert.deepStrictEqual(help.map(({ format, verb }) => format ?? verb), ["wherefore.help/1", "run", "runs", "show", "why", "verify", "import", "help"])
+    it("tells its version and its help without an argument", async () => {
+      await check(0, ["--version"], /^\d+\.\d+\.\d+\n$/, /^$/, {})
+      await check(0, [], /^wherefore VERB/, /^$/, {})
+      const { stdout } = await check(0, ["help", "--json"], /^/, /^$/, {})
+      const help = lines(stdout).map((line) => JSON.parse(line))
+      const verbs = ["wherefore.help/1", "run", "runs", "show", "why", "verify", "import", "help"]
+      assert.deepStrictEqual(
+        help.map(({ format, verb }) => format ?? verb),
+        verbs
+      )
     })
 
-    it("says what is wrong with how it is asked", () => {
-      check(2, ["shwo"], /^$/, /^There is no command "shwo"\.\n {2}Did you mean "show"\?\n$/)
-      check(2, ["why", "@", "--pass", "x"], /^$/, /^--pass needs a number from 1, not "x"\./)
-      check(2, ["why", "@", "1", "--pass", "1"], /^$/, /^One thing can be asked at a time\./)
-      check(2, ["verify", "@", "--anchor", "x"], /^$/, /^--anchor needs/)
+    it("exits as a process with the code of what happened", async () => {
+      await check(0, ["why", "airline", "--value", "10519"], /supported: yes/, /^$/, {})
+      await check(1, ["why", "airline", "--value", "$250"], /supported: no/, /^$/, {})
+      await check(2, ["shwo"], /^$/, /Did you mean "show"/, {})
+      await check(3, ["show", "x9"], /^$/, /No run starts with/, {})
+    })
+
+    it("says what is wrong with how it is asked", async () => {
+      await check(2, ["shwo"], /^$/, /^There is no command "shwo"\.\n {2}Did you mean "show"\?\n$/)
+      await check(2, ["why", "@", "--pass", "x"], /^$/, /^--pass needs a number from 1, not "x"\./)
+      await check(2, ["why", "@", "1", "--pass", "1"], /^$/, /^One thing can be asked at a time\./)
+      await check(2, ["verify", "@", "--anchor", "x"], /^$/, /^--anchor needs/)
     })
   })
 
@@ -53,124 +80,209 @@ describe("The command", () => {
       ["@2", "I need|Is it"],
       [".wherefore/airline.ndjson", "I need"]
     ] as const) {
-      it(`by ${word}`, () => {
-        check(0, ["show", word], new RegExp(`asked +(${question})`), /^$/)
+      it(`by ${word}`, async () => {
+        await check(0, ["show", word], new RegExp(`asked +(${question})`), /^$/)
       })
     }
 
-    it("on standard input", () => {
-      check(0, ["verify", "-"], /^standard input {2}whole\n/, /^$/, { input: fs.readFileSync(file, "utf8") })
+    it("on standard input", async () => {
+      await check(0, ["verify", "-"], /^standard input {2}whole\n/, /^$/, { input: fs.readFileSync(file, "utf8") })
     })
 
-    it("in another directory, and says so in what to type next", () => {
+    it("in another directory, and says so in what to type next", async () => {
       fs.mkdirSync(path.join(fixture.directory, "other dir"))
       fs.copyFileSync(file, path.join(fixture.directory, "other dir", "airline.ndjson"))
-      check(0, ["show", "@", "--dir", "other dir"], /wherefore verify airline --dir 'other dir'\n$/, /^$/)
+      await check(0, ["show", "@", "--dir", "other dir"], /wherefore verify airline --dir 'other dir'\n$/, /^$/)
     })
 
-    it("or says why not", () => {
-      check(2, ["show", "ai"], /^$/, /^2 runs start with "ai": air, airline\.\n {2}Write more of the id\.\n$/)
-      check(3, ["show", "x9"], /^$/, /^No run starts with "x9"\.\n {2}Newest here: .*\. List them: wherefore runs\n$/)
-      check(3, ["show", "@9"], /^$/, /^There is no run number 9 here; there are 3\./)
-      check(2, ["show", "@x"], /^$/, /^"@x" names no run\./)
-      check(3, ["show", "none/x.ndjson"], /^$/, /could not be read: there is no such file\.\n/)
-      check(3, ["show", "."], /^$/, /it is a directory/)
-      check(3, ["show", "@", "--dir", "nowhere"], /^$/, /^There are no runs in "nowhere"\.\n {2}Make one/)
-      check(3, ["runs", "--dir", "nowhere"], /^$/, /^There is no directory "nowhere"\./)
+    it("or says why not", async () => {
+      await check(2, ["show", "ai"], /^$/, /^2 runs start with "ai": air, airline\.\n {2}Write more of the id\.\n$/)
+      await check(
+        3,
+        ["show", "x9"],
+        /^$/,
+        /^No run starts with "x9"\.\n {2}Newest here: .*\. List them: wherefore runs\n$/
+      )
+      await check(3, ["show", "@9"], /^$/, /^There is no run number 9 here; there are 3\./)
+      await check(2, ["show", "@x"], /^$/, /^"@x" names no run\./)
+      await check(3, ["show", "none/x.ndjson"], /^$/, /could not be read: there is no such file\.\n/)
+      await check(3, ["show", "."], /^$/, /it is a directory/)
+      await check(3, ["show", "@", "--dir", "nowhere"], /^$/, /^There are no runs in "nowhere"\.\n {2}Make one/)
+      await check(3, ["runs", "--dir", "nowhere"], /^$/, /^There is no directory "nowhere"\./)
     })
   })
 
   describe("answers with an exit code", () => {
-    it("that is 0 for a value with a cause and 1 for one without", () => {
-      check(0, ["why", "airline", "--value", "10519"], /\nsupported: yes · 1 recorded\n$/, /^$/)
-      check(0, ["why", "airline", "$10,519"], /\nsupported: yes/, /^$/)
-      check(1, ["why", "airline", "--value", "$250"], /\nsupported: no · 1 nowhere\n$/, /^$/)
-      check(1, ["why", "airline", "--value", "10,518"], /not-found: .*10,518.*Its values: .*10,519/, /^$/)
-      check(1, ["why", "airline"], /\nsupported: no · 3 recorded, 1 nowhere\n$/, /^$/)
-      check(0, ["why", "airline", "--call", "sum"], /^calculate +called {2}"6594 \+ 3925", pass 2 {2}#\d+\n/, /^$/)
-      check(1, ["why", "airline", "--pass", "9"], /not-found/, /^$/)
-      check(1, ["why", "open"], /no-answer/, /^$/)
+    it("that is 0 for a value with a cause and 1 for one without", async () => {
+      await check(0, ["why", "airline", "--value", "10519"], /\nsupported: yes · 1 recorded\n$/, /^$/)
+      await check(0, ["why", "airline", "$10,519"], /\nsupported: yes/, /^$/)
+      await check(1, ["why", "airline", "--value", "$250"], /\nsupported: no · 1 nowhere\n$/, /^$/)
+      await check(1, ["why", "airline", "--value", "10,518"], /not-found: .*10,518.*Its values: .*10,519/, /^$/)
+      await check(1, ["why", "airline"], /\nsupported: no · 3 recorded, 1 nowhere\n$/, /^$/)
+      await check(
+        0,
+        ["why", "airline", "--call", "sum"],
+        /^calculate +called {2}"6594 \+ 3925", pass 2 {2}#\d+\n/,
+        /^$/
+      )
+      await check(1, ["why", "airline", "--pass", "9"], /not-found/, /^$/)
+      await check(1, ["why", "open"], /no-answer/, /^$/)
     })
 
-    it("that a program can read with the rest", () => {
-      const [head, ...rest] = lines(check(1, ["why", "airline", "--value", "$250", "--json"], /^/, /^$/).stdout).map((line) => JSON.parse(line))
-      assert.deepStrictEqual(head, { format: "wherefore.why/1", runId: "airline", question: { kind: "value", text: "$250" } })
+    it("that a program can read with the rest", async () => {
+      const [head, ...rest] = lines(
+        (await check(1, ["why", "airline", "--value", "$250", "--json"], /^/, /^$/)).stdout
+      ).map((line) => JSON.parse(line))
+      assert.deepStrictEqual(head, {
+        format: "wherefore.why/1",
+        runId: "airline",
+        question: { kind: "value", text: "$250" }
+      })
       assert.deepStrictEqual(rest.at(-1), { supported: false })
       assert.deepStrictEqual(rest.find(({ value }) => value !== undefined)?.value.word, "nowhere")
-      const error = lines(check(3, ["show", "x9", "--json"], /^/, /^$/).stdout).map((line) => JSON.parse(line))
-      assert.deepStrictEqual(error.map(({ exit, format, verb }) => ({ exit, format, verb })), [{ exit: 3, format: "wherefore.error/1", verb: "show" }])
-      const wrong = lines(check(2, ["shwo", "--json"], /^/, /^$/).stdout).map((line) => JSON.parse(line))
+      const error = lines((await check(3, ["show", "x9", "--json"], /^/, /^$/)).stdout).map((line) => JSON.parse(line))
+      assert.deepStrictEqual(
+        error.map(({ exit, format, verb }) => ({ exit, format, verb })),
+        [{ exit: 3, format: "wherefore.error/1", verb: "show" }]
+      )
+      const wrong = lines((await check(2, ["shwo", "--json"], /^/, /^$/)).stdout).map((line) => JSON.parse(line))
       assert.strictEqual(wrong[0]?.exit, 2)
     })
 
-    it("and lists the runs, newest first, with the number of the last event", () => {
-      const rows = lines(check(0, ["runs"], /^/, /^$/).stdout)
+    it("and lists the runs, newest first, with the number of the last event", async () => {
+      const rows = lines((await check(0, ["runs"], /^/, /^$/)).stdout)
       assert.strictEqual(rows.length, 3)
-      for (const row of rows) assert.match(row, /^(airline|air|open) +\d{4}-\d\d-\d\d \d\d:\d\dZ {2}\w+ +(answered|open) .* #\d+$/)
-      const [, ...runs] = lines(check(0, ["runs", "--json"], /^/, /^$/).stdout).map((line) => JSON.parse(line))
-      assert.deepStrictEqual(runs.map(({ startedAt }) => startedAt), runs.map(({ startedAt }) => startedAt).toSorted((a: number, b: number) => b - a))
+      for (const row of rows)
+        assert.match(row, /^(airline|air|open) +\d{4}-\d\d-\d\d \d\d:\d\dZ {2}\w+ +(answered|open) .* #\d+$/)
+      const [, ...runs] = lines((await check(0, ["runs", "--json"], /^/, /^$/)).stdout).map((line) => JSON.parse(line))
+      assert.deepStrictEqual(
+        runs.map(({ startedAt }) => startedAt),
+        runs.map(({ startedAt }) => startedAt).toSorted((a: number, b: number) => b - a)
+      )
     })
   })
 
   describe("verifies", () => {
-    it("a record that is whole, and says what that does not prove", () => {
-      check(0, ["verify", "airline"], /^airline {2}whole\n {2}entries ok {3}18 events\n[^]*entries removed from the end would not show/, /^$/)
-      check(0, ["verify", "open"], /end {5}ok {3}open: there is no terminal event/, /^$/)
+    it("a record that is whole, and says what that does not prove", async () => {
+      await check(
+        0,
+        ["verify", "airline"],
+        /^airline {2}whole\n {2}entries ok {3}18 events\n[^]*entries removed from the end would not show/,
+        /^$/
+      )
+      await check(0, ["verify", "open"], /end {5}ok {3}open: there is no terminal event/, /^$/)
     })
 
-    it("a record against an anchor that was kept elsewhere", () => {
-      const [, head] = /head (#\d+ \S+)/.exec(fixture.command(["verify", "airline"]).stdout) ?? []
+    it("a record against an anchor that was kept elsewhere", async () => {
+      const [, head] = /head (#\d+ \S+)/.exec((await Fixture.inside(["verify", "airline"])).stdout) ?? []
       const anchor = (head ?? "").replace(" ", ":")
-      check(0, ["verify", "airline", "--anchor", anchor], /whole/, /^$/)
-      check(1, ["verify", "open", "--anchor", anchor], /FAILS at/, /^$/)
+      await check(0, ["verify", "airline", "--anchor", anchor], /whole/, /^$/)
+      await check(1, ["verify", "open", "--anchor", anchor], /FAILS at/, /^$/)
     })
 
-    it("a record of which one byte was changed, and names the event", () => {
+    it("a record of which one byte was changed, and names the event", async () => {
       const text = fs.readFileSync(file, "utf8")
-      for (const [at, seq] of [[text.indexOf("I need"), 0], [text.lastIndexOf("10,519"), 17]] as const) {
+      for (const [at, seq] of [
+        [text.indexOf("I need"), 0],
+        [text.lastIndexOf("10,519"), 17]
+      ] as const) {
         const changed = `${text.slice(0, at)}X${text.slice(at + 1)}`
-        const { stdout } = check(1, ["verify", fixture.write("changed.ndjson", changed)], /FAILS at #\d+\n/, /^$/)
+        const { stdout } = await check(1, ["verify", fixture.write("changed.ndjson", changed)], /FAILS at #\d+\n/, /^$/)
         assert.isAtMost(Number(/FAILS at #(\d+)/.exec(stdout)?.[1]), seq)
-        check(3, ["show", "changed.ndjson"], /^$/, /See what is wrong with it: wherefore verify changed\.ndjson/)
+        await check(3, ["show", "changed.ndjson"], /^$/, /See what is wrong with it: wherefore verify changed\.ndjson/)
       }
     })
 
-    it("a record that was cut, is of a later format, or is none", () => {
+    it("no record of which any one byte was changed, or that was cut inside a line", async () => {
+      const bytes = fs.readFileSync(file)
+      const place = FastCheck.integer({ min: 0, max: bytes.length - 1 })
+      await FastCheck.assert(
+        FastCheck.asyncProperty(place, FastCheck.integer({ min: 1, max: 255 }), async (at, change) => {
+          const changed = Buffer.from(bytes)
+          changed[at] = (changed[at] ?? 0) ^ change
+          fs.writeFileSync("any.ndjson", changed)
+          const { code, stdout } = await Fixture.inside(["verify", "any.ndjson"])
+          assert.include([1, 3], code, stdout)
+          if (code === 1) assert.match(stdout, /FAILS at #\d+\n/)
+
+          if (at === 0 || bytes[at - 1] === 10) return
+          fs.writeFileSync("any.ndjson", bytes.subarray(0, at))
+          assert.strictEqual((await Fixture.inside(["verify", "any.ndjson"])).code, 3)
+        }),
+        { numRuns: 150 }
+      )
+    })
+
+    it("a record that was cut, is of a later format, or is none", async () => {
       const text = fs.readFileSync(file, "utf8")
       fixture.write("torn.ndjson", text.slice(0, -40))
-      check(3, ["verify", "torn.ndjson"], /^torn\.ndjson {2}(READABLE, NOT WHOLE|FAILS)/, /^$|No/)
+      await check(
+        3,
+        ["verify", "torn.ndjson"],
+        /^torn\.ndjson {2}READABLE, NOT WHOLE\n[^]*tail {4}BAD {2}[\d,]+ bytes/,
+        /^$/
+      )
+      await check(
+        0,
+        ["show", "torn.ndjson"],
+        /asked/,
+        /^"torn\.ndjson" ends in \d+ bytes of an event that was never finished/
+      )
       fixture.write("later.ndjson", text.replace('"format":1', '"format":2'))
-      check(3, ["verify", "later.ndjson"], /^$/, /later version/)
-      check(3, ["verify", fixture.write("none.ndjson", "{}\n")], /^$/, /is not the record of a run/)
-      check(3, ["verify", fixture.write("empty.ndjson", "")], /^$/, /is not the record of a run/)
-      check(3, ["verify", "package.json"], /^$/, /is not the record of a run/)
+      await check(3, ["verify", "later.ndjson"], /^$/, /later version/)
+      await check(3, ["verify", fixture.write("none.ndjson", "{}\n")], /^$/, /is not the record of a run/)
+      await check(3, ["verify", fixture.write("empty.ndjson", "")], /^$/, /is not the record of a run/)
+      await check(3, ["verify", "package.json"], /^$/, /is not the record of a run/)
     })
   })
 
   describe("imports", () => {
     const chat = (price: string) => [
       { role: "user", content: "What did TX-4471 cost?" },
-      { role: "assistant", content: null, tool_calls: [{ id: "c", type: "function", function: { name: "ticket", arguments: '{"id":"TX-4471"}' } }] },
+      {
+        role: "assistant",
+        content: null,
+        tool_calls: [{ id: "c", type: "function", function: { name: "ticket", arguments: '{"id":"TX-4471"}' } }]
+      },
       { role: "tool", tool_call_id: "c", content: `{"price":${price}}` },
       { role: "assistant", content: "It cost $1,859." }
     ]
 
-    it("one conversation, or one on each line, each once", () => {
-      const one = lines(check(0, ["import", fixture.write("one.json", JSON.stringify(chat("1859")))], /^import-/, /next {2}wherefore why import-/).stdout)
-      check(0, ["why", one[0] ?? ""], /supported: yes/, /^$/)
+    it("one conversation, or one on each line, each once", async () => {
+      const one = lines(
+        (
+          await check(
+            0,
+            ["import", fixture.write("one.json", JSON.stringify(chat("1859")))],
+            /^import-/,
+            /next {2}wherefore why import-/
+          )
+        ).stdout
+      )
+      await check(0, ["why", one[0] ?? ""], /supported: yes/, /^$/)
       const text = [chat("1859"), { messages: chat("1860") }].map((value) => JSON.stringify(value)).join("\n")
-      const { stderr, stdout } = check(0, ["import", "-"], /^import-/, /imported before/, { input: text })
+      const { stderr, stdout } = await check(0, ["import", "-"], /^import-/, /imported before/, { input: text })
       assert.strictEqual(lines(stdout).length, 2)
       assert.include(stderr, one[0] ?? "?")
     })
 
-    it("nothing of a file in which something is wrong, and says where", () => {
-      const before = fixture.command(["runs"]).stdout
-      const text = [JSON.stringify(chat("1")), '{"messages":[{"role":"user","content":5}]}', JSON.stringify(chat("2")), '{"messages":7}'].join("\n")
-      check(3, ["import", fixture.write("bad.jsonl", text)], /^$/, /^"bad\.jsonl|bad\.jsonl", line 2 at \/messages\/0\/content: .*Also wrong: line 4\./)
-      check(3, ["import", fixture.write("cut.json", "[{")], /^$/, /line 1, column 3/)
-      check(2, ["import", "cut.json", "--format", "csv"], /^$/, /"csv" is no format/)
-      assert.strictEqual(fixture.command(["runs"]).stdout, before)
+    it("nothing of a file in which something is wrong, and says where", async () => {
+      const before = (await Fixture.inside(["runs"])).stdout
+      const text = [
+        JSON.stringify(chat("1")),
+        '{"messages":[{"role":"user","content":5}]}',
+        JSON.stringify(chat("2")),
+        '{"messages":7}'
+      ].join("\n")
+      await check(
+        3,
+        ["import", fixture.write("bad.jsonl", text)],
+        /^$/,
+        /^"bad\.jsonl|bad\.jsonl", line 2 at \/messages\/0\/content: .*Also wrong: line 4\./
+      )
+      await check(3, ["import", fixture.write("cut.json", "[{")], /^$/, /line 1, column 3/)
+      await check(2, ["import", "cut.json", "--format", "csv"], /^$/, /"csv" is no format/)
+      assert.strictEqual((await Fixture.inside(["runs"])).stdout, before)
     })
   })
 
@@ -183,57 +295,107 @@ describe("The command", () => {
       export default Agent.run(agent, process.argv[2] ?? "When?", { runId: process.argv[3] ?? "hello" })${model}`
     const scripted = (replies: string) => program(`.pipe(Effect.provide(layerScripted(${replies})))`)
 
-    it("shows what goes on, and what came of it", () => {
+    it("shows what goes on, and what came of it", async () => {
       fixture.write("hello.ts", scripted('["It opens at 09:30."]'))
-      const { stderr, stdout } = check(0, ["run", "hello.ts", "--", "When, then?"], /^answer {3}It opens at 09:30\.\n\nvalues {3}09:30 {2}recorded {3}piece instructions {2}#\d\n/, /^run hello · agent hello/)
+      const { stderr, stdout } = await check(
+        0,
+        ["run", "hello.ts", "--", "When, then?"],
+        /^answer {3}It opens at 09:30\.\n\nvalues {3}09:30 {2}recorded {3}piece instructions {2}#\d\n/,
+        /^run hello · agent hello/
+      )
       assert.match(stderr, /\nasked {2}When, then\?\n\n 1 +\d+ B {2}said {6}It opens at 09:30\. +\d+ms +#\d\n/)
-      assert.match(stdout, /\nnext {5}wherefore why hello --value 09:30\n\n1 pass · 0 tool calls · .*record whole, \d+ events\n$/)
-      check(0, ["why", "hello"], /supported: yes/, /^$/)
+      assert.match(
+        stdout,
+        /\nnext {5}wherefore why hello --value 09:30\n\n1 pass · 0 tool calls · .*record whole, \d+ events\n$/
+      )
+      await check(0, ["why", "hello"], /supported: yes/, /^$/)
     })
 
-    it("gives its events to a program", () => {
-      const out = lines(check(0, ["run", "hello.ts", "--json", "--", "When?", "again"], /^/, /^run again/).stdout).map((line) => JSON.parse(line))
+    it("gives its events to a program", async () => {
+      const out = lines(
+        (await check(0, ["run", "hello.ts", "--json", "--", "When?", "again"], /^/, /^run again/)).stdout
+      ).map((line) => JSON.parse(line))
       assert.strictEqual(out[0]?.format, "wherefore.run/1")
       assert.strictEqual(out.at(-1)?.outcome.status, "answered")
-      assert.deepStrictEqual(out.slice(1, -1).map(({ seq }) => seq), out.slice(1, -1).map((_, index) => index))
+      assert.deepStrictEqual(
+        out.slice(1, -1).map(({ seq }) => seq),
+        out.slice(1, -1).map((_, index) => index)
+      )
     })
 
-    it("exits with 1 if there is no answer", () => {
+    it("exits with 1 if there is no answer", async () => {
       fixture.write("stops.ts", scripted("[call('x'), call('x'), call('x'), 'never']"))
-      check(1, ["run", "stops.ts", "--", "Go.", "stops"], /^stopped {2}The run's budget of 3 passes/, /refused +x/)
+      await check(
+        1,
+        ["run", "stops.ts", "--", "Go.", "stops"],
+        /^stopped {2}The run's budget of 3 passes/,
+        /refused +x/
+      )
       fixture.write("fails.ts", scripted("[]"))
-      check(1, ["run", "fails.ts", "--", "Go.", "fails"], /^failed/, /script/)
+      await check(1, ["run", "fails.ts", "--", "Go.", "fails"], /^failed/, /script/)
     })
 
-    it("says what it lacks", () => {
+    it("says what it lacks", async () => {
       fixture.write("needs.ts", program(""))
-      check(2, ["run", "needs.ts", "--", "Go.", "needs"], /^$/, /^The program needs a model, and none is given\.\n {2}Set WHEREFORE_MODEL_URL and WHEREFORE_MODEL,/)
+      await check(
+        2,
+        ["run", "needs.ts", "--", "Go.", "needs"],
+        /^$/,
+        /^The program needs a model, and none is given\.\n {2}Set WHEREFORE_MODEL_URL and WHEREFORE_MODEL,/
+      )
       assert.isFalse(fs.existsSync(path.join(fixture.directory, ".wherefore/needs.ndjson")), "nothing was recorded")
-      check(2, ["run", "needs.ts"], /^$/, /WHEREFORE_MODEL\b/, { env: { WHEREFORE_MODEL_URL: "http://127.0.0.1:9/v1" } })
+      await check(2, ["run", "needs.ts"], /^$/, /WHEREFORE_MODEL\b/, {
+        env: { WHEREFORE_MODEL_URL: "http://127.0.0.1:9/v1" }
+      })
       const tag = 'import * as Context from "effect/Context"\nexport default Context.GenericTag("my/Service")'
-      check(2, ["run", fixture.write("tag.ts", tag)], /^$/, /^The program needs the service my\/Service\./)
+      await check(2, ["run", fixture.write("tag.ts", tag)], /^$/, /^The program needs the service my\/Service\./)
     })
 
-    it("says why a file cannot be run", () => {
-      check(2, ["run", fixture.write("none.ts", "// export default 1\nconsole.log('it ran')\nexport const x = 1")], /^$/, /has no default export, so there is nothing to run\.\n {2}Write: export default Agent\.run/)
-      check(2, ["run", fixture.write("five.ts", "export default 5")], /^$/, /is not an Effect/)
-      check(3, ["run", fixture.write("syntax.ts", "export default (")], /^$/, /could not be loaded: .*syntax\.ts:1:16/)
-      check(3, ["run", fixture.write("lost.ts", 'import "no-such-package"\nexport default 1')], /^$/, /Cannot find package 'no-such-package'/)
-      check(3, ["run", "none-such.ts"], /^$/, /there is no such file/)
-      check(1, ["run", fixture.write("never.ts", 'import { async } from "effect/Effect"\nexport default async(() => {})')], /^$/, /waits for something that never comes/)
+    it("says why a file cannot be run", async () => {
+      await check(
+        2,
+        ["run", fixture.write("none.ts", "// export default 1\nconsole.log('it ran')\nexport const x = 1")],
+        /^$/,
+        /has no default export, so there is nothing to run\.\n {2}Write: export default Agent\.run/
+      )
+      await check(2, ["run", fixture.write("five.ts", "export default 5")], /^$/, /is not an Effect/)
+      await check(
+        3,
+        ["run", fixture.write("syntax.ts", "export default (")],
+        /^$/,
+        /could not be loaded: .*syntax\.ts:1:16/
+      )
+      await check(
+        3,
+        ["run", fixture.write("lost.ts", 'import "no-such-package"\nexport default 1')],
+        /^$/,
+        /Cannot find package 'no-such-package'/
+      )
+      await check(3, ["run", "none-such.ts"], /^$/, /there is no such file/)
+      await check(
+        1,
+        ["run", fixture.write("never.ts", 'import { async } from "effect/Effect"\nexport default async(() => {})')],
+        /^$/,
+        /waits for something that never comes/
+      )
     })
 
-    it("of a package that is CommonJS", () => {
+    it("of a package that is CommonJS", async () => {
       fixture.write("cjs/package.json", "{}")
-      check(0, ["run", fixture.write("cjs/log.ts", 'import { Effect } from "effect"\nexport default Effect.log("said")')], /^$/, /^info: said\nThe program ended and recorded no run\.\n$/)
+      await check(
+        0,
+        ["run", fixture.write("cjs/log.ts", 'import { Effect } from "effect"\nexport default Effect.log("said")')],
+        /^$/,
+        /^info: said\nThe program ended and recorded no run\.\n$/
+      )
     })
 
     it("and lets it settle what it has begun when it is interrupted", async () => {
       fixture.write("slow.ts", scripted('[{ text: "late", delay: "1 minute" }]'))
-      const ended = await Fixture.interrupted(fixture, ["run", "slow.ts", "--", "Go.", "slow"], "asked")
+      const ended = await fixture.command(["run", "slow.ts", "--", "Go.", "slow"], { interruptAt: "asked" })
       assert.strictEqual(ended.code, 130, ended.stderr)
       assert.match(ended.stdout, /^stopped {2}The run was interrupted\./)
-      check(0, ["verify", "slow"], /end {5}ok {3}stopped/, /^$/)
+      await check(0, ["verify", "slow"], /end {5}ok {3}stopped/, /^$/)
     })
   })
 })

@@ -1,12 +1,16 @@
 /**
  * A `Fixture` is the command, built into a directory of its own, as a user would have it installed: programs beside it
- * import "wherefore/Agent". It is run as a process, with its output piped.
+ * import "wherefore/Agent". It is run as a process with its output piped, or inside the process of the test.
  */
 import * as Effect from "effect/Effect"
-import { spawn, spawnSync } from "node:child_process"
+import { spawn } from "node:child_process"
 import * as fs from "node:fs"
 import { tmpdir } from "node:os"
 import * as path from "node:path"
+import * as Arguments from "../../src/cli/Arguments.ts"
+import * as Help from "../../src/cli/Help.ts"
+import * as Session from "../../src/cli/Session.ts"
+import * as Terminal from "../../src/cli/Terminal.ts"
 import type * as Event from "../../src/kernel/Event.ts"
 import * as Message from "../../src/kernel/Message.ts"
 import type * as Piece from "../../src/kernel/Piece.ts"
@@ -21,26 +25,61 @@ export interface Ended {
   readonly stderr: string
 }
 
+export interface Options {
+  readonly input?: string
+  readonly env?: NodeJS.ProcessEnv
+  /** Interrupts it once it has said this on standard error. */
+  readonly interruptAt?: string
+}
+
 export interface Fixture {
   readonly directory: string
   readonly main: string
-  readonly command: (args: ReadonlyArray<string>, options?: { readonly input?: string; readonly env?: NodeJS.ProcessEnv }) => Ended
+  readonly command: (args: ReadonlyArray<string>, options?: Options) => Promise<Ended>
   /** Writes a file beside the records. */
   readonly write: (name: string, text: string) => string
-  /** Writes events as a run's record. */
+  /** Writes events as a run's record, in two appends. */
   readonly record: (runId: string, events: ReadonlyArray<Event.Event>) => Promise<string>
   readonly remove: () => void
 }
 
-/** What a process of a test may see of the environment. */
-const environment = (more: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
-  PATH: process.env["PATH"],
-  HOME: process.env["HOME"],
-  TMPDIR: process.env["TMPDIR"],
-  ...more
-})
+const spawned = (args: ReadonlyArray<string>, cwd: string, options: Options = {}): Promise<Ended> =>
+  new Promise((resolve) => {
+    const { HOME, PATH, TMPDIR } = process.env
+    const child = spawn(process.execPath, args, { cwd, env: { HOME, PATH, TMPDIR, ...options.env } })
+    let stdout = ""
+    let stderr = ""
+    let told = options.interruptAt === undefined
+    child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text))
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      stderr += text
+      if (!told && stderr.includes(options.interruptAt ?? "")) told = child.kill("SIGINT")
+    })
+    child.stdin.on("error", () => undefined).end(options.input ?? "")
+    child.once("close", (code) => resolve({ code, stdout, stderr }))
+  })
 
-export const make = (): Fixture => {
+/** Runs the command in this process and directory, for a pipe or for a terminal of so many columns. */
+export const inside = async (args: ReadonlyArray<string>, columns?: number): Promise<Ended> => {
+  let stdout = ""
+  let stderr = ""
+  const shape = columns === undefined ? {} : { isTTY: true, columns }
+  const terminal = Terminal.make(
+    { ...shape, write: (text) => (stdout += text) },
+    { ...shape, write: (text) => (stderr += text) }
+  )
+  const { debug, json, wants } = Arguments.parse(args)
+  let code = 0
+  if (wants._tag === "Wrong") {
+    Terminal.complain(terminal, json, wants.complaint, wants.verb)
+    code = wants.complaint.exit
+  } else if (wants._tag === "Run") {
+    code = await Effect.runPromise(Session.perform({ arguments: wants.arguments, debug, json, terminal }))
+  } else terminal.out(Help.overview)
+  return { code, stdout, stderr }
+}
+
+export const make = async (): Promise<Fixture> => {
   const directory = fs.realpathSync(fs.mkdtempSync(path.join(tmpdir(), "wherefore-cli-")))
   fs.symlinkSync(path.join(root, "node_modules"), path.join(directory, "node_modules"), "dir")
   fs.copyFileSync(path.join(root, "package.json"), path.join(directory, "package.json"))
@@ -62,7 +101,7 @@ export const make = (): Fixture => {
     }
   }
   fs.writeFileSync(path.join(directory, "tsconfig.json"), JSON.stringify(options))
-  const built = spawnSync(process.execPath, [path.join(root, "node_modules/typescript/bin/tsc"), "-p", directory], { encoding: "utf8" })
+  const built = await spawned([path.join(root, "node_modules/typescript/bin/tsc"), "-p", directory], root)
   const main = path.join(directory, "dist/cli/main.js")
   if (!fs.existsSync(main)) throw new Error(`The command was not built. ${built.stdout}${built.stderr}`)
   const records = path.join(directory, ".wherefore")
@@ -70,50 +109,37 @@ export const make = (): Fixture => {
   return {
     directory,
     main,
-    command: (args, { env = {}, input = "" } = {}) => {
-      const { status, stderr, stdout } = spawnSync(process.execPath, [main, ...args], {
-        cwd: directory,
-        encoding: "utf8",
-        env: environment(env),
-        input
-      })
-      return { code: status, stdout, stderr }
-    },
+    command: (args, options) => spawned([main, ...args], directory, options),
     write: (name, text) => {
       const file = path.join(directory, name)
       fs.mkdirSync(path.dirname(file), { recursive: true })
       fs.writeFileSync(file, text)
       return file
     },
-    record: (runId, events) =>
-      Effect.runPromise(
-        Effect.flatMap(Record.Record, (record) => record.append(runId, 0, events)).pipe(
+    record: (runId, events) => {
+      const half = Math.floor(events.length / 2)
+      const append = Effect.flatMap(Record.Record, (record) =>
+        Effect.zipRight(record.append(runId, 0, events.slice(0, half)), record.append(runId, half, events.slice(half)))
+      )
+      return Effect.runPromise(
+        append.pipe(
           Effect.provide(Record.layerFile({ directory: records, durability: "process-crash" })),
           Effect.as(path.join(records, `${runId}.ndjson`))
         )
-      ),
+      )
+    },
     remove: () => fs.rmSync(directory, { recursive: true, force: true })
   }
 }
 
-/** Starts the command and interrupts it once it has said `until` on standard error. */
-export const interrupted = ({ directory, main }: Fixture, args: ReadonlyArray<string>, until: string): Promise<Ended> =>
-  new Promise((resolve) => {
-    const child = spawn(process.execPath, [main, ...args], { cwd: directory, env: environment({}) })
-    let stdout = ""
-    let stderr = ""
-    let told = false
-    child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text))
-    child.stderr.setEncoding("utf8").on("data", (text: string) => {
-      stderr += text
-      if (!told && stderr.includes(until)) told = child.kill("SIGINT")
-    })
-    child.once("close", (code) => resolve({ code, stdout, stderr }))
-  })
-
 export interface Reply {
   readonly say?: string
-  readonly calls?: ReadonlyArray<{ readonly tool: string; readonly args: string; readonly result: string; readonly id?: string }>
+  readonly calls?: ReadonlyArray<{
+    readonly tool: string
+    readonly args: string
+    readonly result: string
+    readonly id?: string
+  }>
   readonly fails?: string
 }
 
@@ -138,7 +164,9 @@ export const play = (replies: ReadonlyArray<Reply>, setting: Setting = {}): Read
     }
   }
   const names = new Set(replies.flatMap(({ calls = [] }) => calls.map(({ tool }) => tool)))
-  const tools = Array.from(names, (name) => Run.declareTool({ name, description: name, schema: { type: "object" } }, "pure"))
+  const tools = Array.from(names, (name) =>
+    Run.declareTool({ name, description: name, schema: { type: "object" } }, "pure")
+  )
   const spec: Run.Spec = {
     pieces: pieces.map((one) => Run.declarePiece(one)),
     tools,
@@ -158,12 +186,27 @@ export const play = (replies: ReadonlyArray<Reply>, setting: Setting = {}): Read
       const { iteration } = command.wire
       if (reply.fails !== undefined) {
         const { fails } = reply
-        const problem = { code: fails, what: fails, where: fails, expected: fails, found: fails, next: fails, outcome: "unknown" as const, retry: "never" as const }
+        const problem = {
+          code: fails,
+          what: fails,
+          where: fails,
+          expected: fails,
+          found: fails,
+          next: fails,
+          outcome: "unknown" as const,
+          retry: "never" as const
+        }
         happen({ _tag: "ModelFailed", iteration, reason: fails, problem })
         continue
       }
       const calls = (reply.calls ?? []).map(({ args, id = "", tool }) => ({ toolCallId: id, toolName: tool, args }))
-      happen({ _tag: "ModelReplied", iteration, content: reply.say ?? "", toolCalls: Message.identify(iteration, calls), durationMs: 900 })
+      happen({
+        _tag: "ModelReplied",
+        iteration,
+        content: reply.say ?? "",
+        toolCalls: Message.identify(iteration, calls),
+        durationMs: 900
+      })
     } else {
       command.calls.forEach(({ call: { toolCallId, toolName } }, index) => {
         const served = reply.calls?.[index]?.result ?? ""
@@ -182,14 +225,27 @@ export const airline = (runId = "airline"): ReadonlyArray<Event.Event> =>
       {
         say: "I will downgrade both.",
         calls: [
-          { tool: "update", args: '{"reservation":"JG7FMM","cabin":"economy"}', result: '{"id":"JG7FMM","payments":[{"amount":7001},{"amount":-6594}]}' },
-          { tool: "update", args: '{"reservation":"2FBBAH","cabin":"economy"}', result: '{"id":"2FBBAH","payments":[{"amount":7002},{"amount":-3925}]}' }
+          {
+            tool: "update",
+            args: '{"reservation":"JG7FMM","cabin":"economy"}',
+            result: '{"id":"JG7FMM","payments":[{"amount":7001},{"amount":-6594}]}'
+          },
+          {
+            tool: "update",
+            args: '{"reservation":"2FBBAH","cabin":"economy"}',
+            result: '{"id":"2FBBAH","payments":[{"amount":7002},{"amount":-3925}]}'
+          }
         ]
       },
       { calls: [{ tool: "calculate", args: '{"expression":"6594 + 3925"}', result: "10519.0", id: "sum" }] },
       { say: "You have saved a total of $10,519 by downgrading JG7FMM and 2FBBAH. A voucher of $250 is on its way." }
     ],
-    { runId, agent: "airline", input: "I need to downgrade JG7FMM and 2FBBAH to economy. How much have I saved in total?", limits: { passes: 20 } }
+    {
+      runId,
+      agent: "airline",
+      input: "I need to downgrade JG7FMM and 2FBBAH to economy. How much have I saved in total?",
+      limits: { passes: 20 }
+    }
   )
 
 /** Every kind of character that could do more than be seen, one of each way to write it. */

@@ -18,32 +18,51 @@ const answered = (runId: string) =>
       },
       { say: text("answer") }
     ],
-    { runId, agent: text("agent"), input: text("question"), model: text("model"), pieces: [Piece.fact(text("piece"), text("fact"))] }
+    {
+      runId,
+      agent: text("agent"),
+      input: text("question"),
+      model: text("model"),
+      pieces: [Piece.fact(text("piece"), text("fact"))]
+    }
   )
 
-const failed = (runId: string) => Fixture.play([{ fails: text("failure") }], { runId, agent: text("agent"), input: Fixture.hostile })
+const failed = (runId: string) =>
+  Fixture.play([{ fails: text("failure") }], { runId, agent: text("agent"), input: Fixture.hostile })
 
 describe("What the command writes, whatever a record holds", () => {
   let fixture: Fixture.Fixture
+  let home: string
 
   beforeAll(async () => {
-    fixture = Fixture.make()
+    fixture = await Fixture.make()
+    home = process.cwd()
+    process.chdir(fixture.directory)
     await fixture.record("answered", answered("answered"))
     await fixture.record("failed", failed("failed"))
     const messages = [
       { role: "user", content: text("user") },
-      { role: "assistant", content: "", tool_calls: [{ id: text("id"), function: { name: text("tool"), arguments: text("args") } }] },
+      {
+        role: "assistant",
+        content: "",
+        tool_calls: [{ id: text("id"), function: { name: text("tool"), arguments: text("args") } }]
+      },
       { role: "tool", tool_call_id: text("id"), content: text("result") },
       { role: "assistant", content: text("answer") }
     ]
     fixture.write("chat.json", JSON.stringify(messages).replaceAll("\\u0000", ""))
-    fixture.write("bad.json", JSON.stringify([{ role: text("role"), [text("key")]: text("value") }]).replaceAll("\\u0000", ""))
+    fixture.write(
+      "bad.json",
+      JSON.stringify([{ role: text("role"), [text("key")]: text("value") }]).replaceAll("\\u0000", "")
+    )
     fixture.write("lone.json", '[{"role":"user","content":"\\ud800"}]')
-    fixture.write("lone.ndjson", '{"format":1,"runId":"r","seq":0,"at":0,"events":[{"_tag":"RunStarted","input":"\\ud800"}],"hash":"x"}\n')
+    fixture.write(
+      "lone.ndjson",
+      '{"format":1,"runId":"r","seq":0,"at":0,"events":[{"_tag":"RunStarted","input":"\\ud800"}],"hash":"x"}\n'
+    )
     fixture.write(
       "talks.ts",
       `import * as Effect from "effect/Effect"
-       import { LLM } from "wherefore/LLM"
        import * as Agent from "wherefore/Agent"
        import { call, layerScripted } from "wherefore/LLM"
        const text = ${JSON.stringify(text("said"))}
@@ -56,9 +75,15 @@ describe("What the command writes, whatever a record holds", () => {
        )`
     )
     fixture.write("throws.ts", `throw new Error(${JSON.stringify(Fixture.hostile)})\nexport default 1`)
-    fixture.write("dies.ts", `import * as Effect from "effect/Effect"\nexport default Effect.die(${JSON.stringify(Fixture.hostile)})`)
+    fixture.write(
+      "dies.ts",
+      `import * as Effect from "effect/Effect"\nexport default Effect.die(${JSON.stringify(Fixture.hostile)})`
+    )
   })
-  afterAll(() => fixture.remove())
+  afterAll(() => {
+    process.chdir(home)
+    fixture.remove()
+  })
 
   const word = Fixture.hostile.replaceAll("\u0000", "")
   const cases: ReadonlyArray<readonly [name: string, code: number, ...args: ReadonlyArray<string>]> = [
@@ -87,20 +112,28 @@ describe("What the command writes, whatever a record holds", () => {
   ]
 
   for (const [name, code, ...args] of cases) {
-    it(`has no raw control when it ${name}`, () => {
-      const both = !name.startsWith("echoes") && !name.startsWith("walks a ")
-      for (const more of both ? [[], ["--json"]] : [[]]) {
-        const ended = fixture.command([...args, ...more])
+    it(`has no raw control when it ${name}`, async () => {
+      // A program needs a process of its own, and nothing else does.
+      const command = args[0] === "run" ? fixture.command : Fixture.inside
+      for (const more of [[], ["--json"]]) {
+        const ended = await command([...args, ...more])
         assert.notMatch(ended.stdout, Fixture.raw)
         assert.notMatch(ended.stderr, Fixture.raw)
-        if (args[1] !== "lone.ndjson") assert.strictEqual(ended.code, code, ended.stdout + ended.stderr)
+        assert.strictEqual(ended.code, code, ended.stdout + ended.stderr)
         if (more.length > 0) for (const line of ended.stdout.trimEnd().split("\n")) JSON.parse(line)
       }
     })
   }
 
-  it("gives JSON in which every text is as it was", () => {
-    const { stdout } = fixture.command(["show", "answered", "--json"])
+  it("emits nothing but its own styles to a terminal", async () => {
+    for (const [, , ...args] of cases.filter(([, , verb]) => verb !== "run")) {
+      const { stderr, stdout } = await Fixture.inside(args, 80)
+      assert.notMatch((stdout + stderr).replaceAll(/\u001b\[(?:0|1|2|31|32|33|1;36)m/g, ""), Fixture.raw)
+    }
+  })
+
+  it("gives JSON in which every text is as it was", async () => {
+    const { stdout } = await Fixture.inside(["show", "answered", "--json"])
     const [head] = stdout.split("\n")
     assert.strictEqual(JSON.parse(head ?? "").answer, text("answer"))
   })

@@ -82,10 +82,10 @@ describe("Call.plan", () => {
     assert.deepStrictEqual(one?._tag === "Run" ? one.args : undefined, { a: "recorded" })
   })
 
-  it("settles a lost call that nobody may repeat together with the reads around it", () => {
-    assert.deepStrictEqual(brief(plan([["pay"], ["look"]], [called(1, "c0", { replay: "never" })])), [
-      "c0 unknown ToolOutcomeUnknown",
-      "c1 run pure"
+  it("settles a lost call that nobody may repeat alone, as it was started", () => {
+    assert.deepStrictEqual(brief(plan([["no"], ["pay"], ["look"]], [called(1, "c1", { replay: "never" })])), [
+      "c0 refused UnknownTool",
+      "c1 unknown ToolOutcomeUnknown"
     ])
   })
 

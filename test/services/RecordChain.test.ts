@@ -249,6 +249,26 @@ describe("RecordChain", () => {
     )
   }
 
+  it.effect("says what kind of damage it is", () =>
+    Effect.gen(function* () {
+      const lines = linesOf((yield* Fixture.bytes(runId)).toString())
+      const kinds: ReadonlyArray<readonly [string, string]> = [
+        ["seq", lines[0]! + lines[2]],
+        ["seq", lines[0]! + lines[1] + lines[1]],
+        ["seq", lines[1]!],
+        ["hash", lines.join("").replace("Zone", "zone")],
+        ["hash", lines[0] + lines[1]!.replace("2000", "2001")],
+        ["format", lines.join("\r")],
+        ["run-id", lines.join("").replace('"runId":"run-1"', '"runId":"run-2"')]
+      ]
+      for (const [kind, text] of kinds) {
+        const path = yield* Fixture.holding(runId, text)
+        const { error } = yield* Fixture.open(path, (record) => Fixture.readable(record.read(runId)))
+        assert.include(error.found, `(${kind})`)
+      }
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("finds any single flipped bit, in the append that it is in", () =>
     Effect.gen(function* () {
       const good = yield* Fixture.bytes(runId)

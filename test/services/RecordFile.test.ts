@@ -132,6 +132,28 @@ describe("RecordFile", () => {
     })
   )
 
+  it.live("shows no reader what is not acknowledged", () =>
+    Effect.gen(function* () {
+      const path = yield* Fixture.directory
+      yield* open(
+        path,
+        (record) =>
+          Effect.gen(function* () {
+            yield* record.append("early", 0, [started("early")])
+            const size = () => fs.statSync(fileOf(path, "early")).size
+            const before = size()
+            const append = yield* Effect.fork(record.append("early", 1, [received("a")]))
+            // It is written, and its flush cannot end before the event loop turns.
+            while (size() === before) yield* Effect.yieldNow()
+            assert.lengthOf(yield* collect(record.read("early")), 1)
+            yield* Fiber.join(append)
+            assert.lengthOf(yield* collect(record.read("early")), 2)
+          }),
+        { durability: "power-loss" }
+      )
+    }).pipe(Effect.scoped)
+  )
+
   it.live("tails what another process appends", () =>
     Effect.gen(function* () {
       const path = yield* Fixture.directory
