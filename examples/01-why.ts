@@ -72,4 +72,8 @@ const layers = Layer.mergeAll(
   Station.layer
 ).pipe(Layer.provide(NodeContext.layer))
 
-NodeRuntime.runMain(Effect.provide(program, layers))
+const main = Effect.catchAll(Effect.provide(program, layers), (error) => {
+  process.exitCode = 1
+  return print([[{ text: error.message, style: "bad" }]])
+})
+NodeRuntime.runMain(main)

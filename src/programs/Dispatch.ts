@@ -104,23 +104,26 @@ const manyIssues = 16_384
 const settle = (options: Options, call: Message.ToolCall, outcome: Message.Settlement, refusal: Refusal.Refusal) =>
   Call.settlement(options.iteration, { _tag: "Settle", call, outcome, refusal })
 
-/** Checks a planned call's arguments against the tool's schema. Nothing has run yet. */
+/** Checks a planned call's arguments against the tool's schema. Nothing has run yet, or an earlier process ran it. */
 export const check = (options: Options, planned: Call.Planned): Effect.Effect<Ready> => {
   if (planned._tag === "Settle") {
     return Effect.succeed({ _tag: "Settled", event: Call.settlement(options.iteration, planned) })
   }
-  const { args, call } = planned
+  const { args, call, started } = planned
+  const refuse = (refusal: Refusal.Refusal): Ready => {
+    if (!started) return { _tag: "Settled", event: settle(options, call, "refused", refusal) }
+    // It is no refusal to find today that a call cannot be run which was running when its process was lost.
+    const how = "was running when its process was lost, and could not be run again"
+    const lost = Refusal.toolOutcomeUnknown(call.toolName, call.toolCallId, how)
+    return { _tag: "Settled", event: settle(options, call, "unknown", lost) }
+  }
   const tool = options.tools.get(call.toolName)
   if (tool === undefined) {
-    const refusal = Refusal.unknownTool(call.toolName, Array.from(options.tools.keys()))
-    return Effect.succeed({ _tag: "Settled", event: settle(options, call, "refused", refusal) })
+    return Effect.succeed(refuse(Refusal.unknownTool(call.toolName, Array.from(options.tools.keys()))))
   }
   return Effect.match(tool.decode(args, call.args.length > manyIssues ? "first" : "all"), {
-    onFailure: (issues) => ({
-      _tag: "Settled",
-      event: settle(options, call, "refused", Refusal.toolArgsInvalid(call.toolName, issues))
-    }),
-    onSuccess: (decoded) => ({ _tag: "Ready", planned, decoded })
+    onFailure: (issues) => refuse(Refusal.toolArgsInvalid(call.toolName, issues)),
+    onSuccess: (decoded): Ready => ({ _tag: "Ready", planned, decoded })
   })
 }
 

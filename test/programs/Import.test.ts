@@ -547,76 +547,79 @@ describe("Import.openAiChat, whatever it is given,", () => {
 describe("Import.openAiChat, of 100 real conversations,", () => {
   if (conversations.length === 0) console.log(`skipped: ${data} is not there`)
 
-  it.effect.skipIf(conversations.length === 0)("gives records that verify and answer why", () =>
-    Effect.gen(function* () {
-      const record = yield* Record.Record
-      const roots = new Map<string, number>()
-      let values = 0
-      let carried = 0
-      let nowhere = 0
-      for (const line of conversations) {
-        const events = yield* Import.openAiChatText(line)
-        const state = sound(events)
-        const runId = state.started?.runId ?? ""
-        yield* record.append(runId, 0, events)
-        const entries = Chunk.toReadonlyArray(yield* Stream.runCollect(record.read(runId)))
-        yield* Record.verify(entries)
-        const recorded = entries.map(({ event }) => event)
-        assert.deepStrictEqual(recorded, events)
+  it.effect.skipIf(conversations.length === 0)(
+    "gives records that verify and answer why",
+    () =>
+      Effect.gen(function* () {
+        const record = yield* Record.Record
+        const roots = new Map<string, number>()
+        let values = 0
+        let carried = 0
+        let nowhere = 0
+        for (const line of conversations) {
+          const events = yield* Import.openAiChatText(line)
+          const state = sound(events)
+          const runId = state.started?.runId ?? ""
+          yield* record.append(runId, 0, events)
+          const entries = Chunk.toReadonlyArray(yield* Stream.runCollect(record.read(runId)))
+          yield* Record.verify(entries)
+          const recorded = entries.map(({ event }) => event)
+          assert.deepStrictEqual(recorded, events)
 
-        const passes = recorded.flatMap((event) =>
-          event._tag === "ModelReplied" && event.content !== "" ? [event.iteration] : []
-        )
-        for (const chain of [...passes.map((pass) => Why.call(recorded, pass)), Why.answer(recorded)]) {
-          const nodes = new Map(chain.nodes.map((node) => [node.id, node]))
-          for (const node of chain.nodes) {
-            if (node.kind === "root" && chain.question.kind === "call") {
-              roots.set(node.root, (roots.get(node.root) ?? 0) + 1)
-            }
-            if (node.kind !== "value") continue
-            const carriers = chain.edges.flatMap(({ from, to }) => {
-              const found = nodes.get(to)
-              return from === node.id && found?.kind === "carrier" ? [found] : []
-            })
-            const gaps = chain.gaps.filter(({ at }) => at === node.id)
-            assert.isTrue(carriers.length > 0 || gaps.length > 0, `${node.value} has neither a carrier nor a gap`)
-            const { messages, system, tools } = Wire.project(state, node.pass)
-            for (const carrier of carriers) {
-              assert.strictEqual(carrier.pass, node.pass)
-              const on = [...system, ...messages, ...tools].find(({ id }) => id === carrier.pieceId)
-              const sent =
-                on === undefined
-                  ? []
-                  : on.slot === "system"
-                    ? [on.text]
-                    : on.slot === "tools"
-                      ? [textOf(on.tool.description), textOf(on.tool.schema)]
-                      : on.message.role === "assistant"
-                        ? [
-                            on.message.content,
-                            ...on.message.toolCalls.flatMap(({ args, toolName }) => [args, toolName])
-                          ]
-                        : [on.message.content]
-              for (const { end, start, text } of carrier.spans) {
-                assert.isTrue(
-                  sent.some((one) => one.includes(text)),
-                  `${text} was not on the wire of ${node.pass}`
-                )
-                assert.strictEqual(carrier.text.slice(start, end), text)
+          const passes = recorded.flatMap((event) =>
+            event._tag === "ModelReplied" && event.content !== "" ? [event.iteration] : []
+          )
+          for (const chain of [...passes.map((pass) => Why.call(recorded, pass)), Why.answer(recorded)]) {
+            const nodes = new Map(chain.nodes.map((node) => [node.id, node]))
+            for (const node of chain.nodes) {
+              if (node.kind === "root" && chain.question.kind === "call") {
+                roots.set(node.root, (roots.get(node.root) ?? 0) + 1)
               }
+              if (node.kind !== "value") continue
+              const carriers = chain.edges.flatMap(({ from, to }) => {
+                const found = nodes.get(to)
+                return from === node.id && found?.kind === "carrier" ? [found] : []
+              })
+              const gaps = chain.gaps.filter(({ at }) => at === node.id)
+              assert.isTrue(carriers.length > 0 || gaps.length > 0, `${node.value} has neither a carrier nor a gap`)
+              const { messages, system, tools } = Wire.project(state, node.pass)
+              for (const carrier of carriers) {
+                assert.strictEqual(carrier.pass, node.pass)
+                const on = [...system, ...messages, ...tools].find(({ id }) => id === carrier.pieceId)
+                const sent =
+                  on === undefined
+                    ? []
+                    : on.slot === "system"
+                      ? [on.text]
+                      : on.slot === "tools"
+                        ? [textOf(on.tool.description), textOf(on.tool.schema)]
+                        : on.message.role === "assistant"
+                          ? [
+                              on.message.content,
+                              ...on.message.toolCalls.flatMap(({ args, toolName }) => [args, toolName])
+                            ]
+                          : [on.message.content]
+                for (const { end, start, text } of carrier.spans) {
+                  assert.isTrue(
+                    sent.some((one) => one.includes(text)),
+                    `${text} was not on the wire of ${node.pass}`
+                  )
+                  assert.strictEqual(carrier.text.slice(start, end), text)
+                }
+              }
+              if (chain.question.kind !== "call" || node.pass !== chain.question.pass) continue
+              values += 1
+              if (carriers.length > 0) carried += 1
+              else nowhere += 1
             }
-            if (chain.question.kind !== "call" || node.pass !== chain.question.pass) continue
-            values += 1
-            if (carriers.length > 0) carried += 1
-            else nowhere += 1
           }
         }
-      }
-      const kinds = Array.from(roots, ([kind, count]) => `${kind} ${count}`)
-        .sort()
-        .join(", ")
-      console.log(`100 conversations: ${values} values, ${carried} carried, ${nowhere} nowhere; roots: ${kinds}`)
-      assert.isAbove(carried / values, 0.85)
-    }).pipe(Effect.provide(Record.layerMemory))
+        const kinds = Array.from(roots, ([kind, count]) => `${kind} ${count}`)
+          .sort()
+          .join(", ")
+        console.log(`100 conversations: ${values} values, ${carried} carried, ${nowhere} nowhere; roots: ${kinds}`)
+        assert.isAbove(carried / values, 0.85)
+      }).pipe(Effect.provide(Record.layerMemory)),
+    180_000
   )
 })

@@ -215,6 +215,33 @@ describe("A run that is stopped and resumed", () => {
       }).pipe(Effect.provide([Shop.services, Shop.handlers([]), LLM.layerScripted(Shop.model)]))
     })
   )
+
+  const gone = Toolkit.make(Tool.make("other"))
+  const other = Toolkit.make(Tool.make("price", { parameters: { code: Schema.Number } }))
+  const changed: ReadonlyArray<readonly [what: string, agent: Agent.Agent<unknown>]> = [
+    ["is gone", Agent.make({ name: "shop", instructions: "", toolkit: gone })],
+    ["takes other arguments", Agent.make({ name: "shop", instructions: "", toolkit: other })]
+  ]
+  for (const [what, today] of changed) {
+    it.effect(`says that a lost call is lost when its tool ${what}, not that it was refused`, () =>
+      Effect.gen(function* () {
+        const base = yield* whole([])
+        const at = base.events.findIndex(({ _tag }) => _tag === "ToolCalled")
+        const record = yield* Record.Record
+        yield* record.append("r", 0, base.events.slice(0, at + 1))
+        const agent = { ...today, handlers: Effect.succeed(new Map()) }
+        yield* Agent.resume(agent, "r")
+        const settled = (yield* Shop.events("r")).flatMap((event) => (event._tag === "ToolSettled" ? [event] : []))
+        assert.deepStrictEqual(
+          settled.slice(0, 2).map(({ error, outcome }) => [outcome, error?.tag]),
+          [
+            ["unknown", "ToolOutcomeUnknown"],
+            ["refused", "UnknownTool"]
+          ]
+        )
+      }).pipe(Effect.provide([Shop.services, LLM.layerScripted(Shop.model)]))
+    )
+  }
 })
 
 const Look = Tool.make("look", { parameters: { of: Schema.String }, success: Schema.String }).annotate(
@@ -657,14 +684,16 @@ describe("A run in the handler of another", () => {
     Effect.gen(function* () {
       const keys: Array<string> = []
       const inner = Agent.run(make(), "Go.", { runId: "inner" }).pipe(
-        Effect.provide([
-          kit.toLayer({
-            look: () => Effect.map(Replay.Key, (key) => String(keys.push(key))),
-            pay: () => Effect.succeed("")
-          }),
-          LLM.layerScripted([calls(["look", "a"]), "Done."]),
-          Layer.fresh(Shop.services)
-        ]),
+        Effect.provide(
+          Layer.mergeAll(
+            kit.toLayer({
+              look: () => Effect.map(Replay.Key, (key) => String(keys.push(key))),
+              pay: () => Effect.succeed("")
+            }),
+            LLM.layerScripted([calls(["look", "a"]), "Done."]),
+            Layer.fresh(Shop.services)
+          )
+        ),
         Effect.orDie
       )
       const handlers = kit.toLayer({

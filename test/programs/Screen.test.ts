@@ -257,7 +257,7 @@ next     wherefore why r --pass 1
     for (const full of [true, false]) {
       const lines = text(Screen.tree(Why.answer(airline), { room: pipe, full })).split("\n")
       const references = lines.flatMap((line) => /shown at (#\d+)/.exec(line)?.[1] ?? [])
-      assert.isNotEmpty(references)
+      if (full) assert.isNotEmpty(references)
       for (const seq of references) {
         const shown = lines.some((line, index) => {
           const depth = line.search(/[^ │├└─]/)
