@@ -27,9 +27,9 @@ const program = Effect.gen(function* () {
 Effect.runPromise(program).catch(console.error)
 
 // $1,859            recorded  said in pass 2                                    #8
-// └─ 1859           recorded · currency, thousands separators                   #6
+// └─ 1859.0         recorded · currency, thousands separators, trailing zeros   #6
 //    │  result of ticket TX-4471, pass 1
-//    └─ "TX-4471"   argument  of ticket, pass 1                                 #4
+//    └─ "TX-4471"   argument  pass 1                                            #4
 //       └─ TX-4471  recorded  the person's message                              #0
 // gap, untold: The imported trace does not hold the tool definitions that the model was sent.
 // $250      nowhere  said in pass 2                                             #8

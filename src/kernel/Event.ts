@@ -35,15 +35,7 @@ export const Limits = Schema.Struct({
 export type Limits = typeof Limits.Type
 
 /** What a foreign trace does not tell, so that a chain through it ends in a gap. */
-export const Untold = Schema.Literal(
-  "tool-schemas",
-  "model",
-  "parameters",
-  "usage",
-  "times",
-  "outcomes",
-  "attachments"
-)
+export const Untold = Schema.Literal("tool-schemas", "model", "parameters", "usage", "times", "outcomes", "attachments")
 export type Untold = typeof Untold.Type
 
 /** What a run was started with. `importedFrom` names the foreign format that it was read from. */

@@ -42,7 +42,7 @@ interface Fault {
 
 const memberOf = (value: object, key: string): { readonly member: unknown } | Fault => {
   const property = Object.getOwnPropertyDescriptor(value, key)
-  if (property === undefined) return { key, reason: "the list has a hole" }
+  if (property === undefined) return { key, reason: "it cannot be read" }
   if (!("value" in property)) return { key, reason: "it is computed by an accessor" }
   if (property.enumerable !== true) return { key, reason: "the property is hidden" }
   if (key === "toJSON" && typeof property.value === "function") return { reason: "it has a toJSON method" }

@@ -114,15 +114,22 @@ export const budgetExceeded = (
   tag: "BudgetExceeded",
   law: "A budget is enforced before it is spent.",
   code: "WF-RUN-001",
-  what: `The run's budget of ${limit} ${words[kind]} was used up (${spent} spent).`,
-  expected: `at most ${limit} ${words[kind]}`,
+  what: `The run's budget of ${limit} ${word(kind, limit)} was used up (${spent} spent).`,
+  expected: `at most ${limit} ${word(kind, limit)}`,
   found: `${spent} spent`,
   next: `Raise budget.${kind} of the agent and follow the run up, or work with what it learned.`,
   outcome: "not-applied",
   retry: "after-human"
 })
 
-const words = { passes: "passes", toolCalls: "tool calls", tokens: "tokens", wallTimeMs: "ms of wall time" }
+const words = {
+  passes: ["pass", "passes"],
+  toolCalls: ["tool call", "tool calls"],
+  tokens: ["token", "tokens"],
+  wallTimeMs: ["ms of wall time", "ms of wall time"]
+} as const
+
+const word = (kind: keyof typeof words, count: number): string => words[kind][count === 1 ? 0 : 1]
 
 export const usageUnknown: Refusal = {
   tag: "UsageUnknown",

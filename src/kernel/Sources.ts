@@ -68,21 +68,27 @@ export const textOf = (piece: Wire.Piece): string => {
   }
 }
 
-/** The tokens of a text. JSON is read leaf by leaf, so that an escape inside a string is not taken for a letter. */
-const tokensOf = (text: string): ReadonlyArray<Value.Token> => {
-  const first = text.trimStart().charAt(0)
-  if (first !== "{" && first !== "[") return Value.tokens(text)
-  const parsed = Json.parse(text, { maxChars: 16_777_216, maxKeys: 1_000_000 })
-  if (Either.isLeft(parsed)) return Value.tokens(text)
-  let from = 0
-  return Value.fromJson(parsed.right).flatMap((token) => {
-    const next = text.indexOf(token.text, from)
-    const start = next === -1 ? text.indexOf(token.text) : next
-    if (start === -1) return []
-    from = Math.max(from, start)
-    return [{ ...token, start, end: start + token.text.length }]
+const blank = (part: string): string => " ".repeat(part.length)
+
+/** JSON with its structure blanked out, and the escapes in its strings: offsets stay, and only what it says is left. */
+const spoken = (json: string): string => {
+  let isString = false
+  return json.replace(/\\(?:u[0-9a-fA-F]{4}|[^])|[",:{}[\]]/g, (part) => {
+    if (part === '"') isString = !isString
+    else if (isString !== part.startsWith("\\")) return part
+    return blank(part)
   })
 }
+
+/** The tokens of a text. In JSON a comma separates no thousands, and an escape inside a string is no letter. */
+const tokensOf = (text: string): ReadonlyArray<Value.Token> => {
+  const first = text.trimStart().charAt(0)
+  const isJson = (first === "{" || first === "[") && Either.isRight(Json.parse(text, limits))
+  return Value.tokens(isJson ? spoken(text) : text)
+}
+
+/** Results may be as long as an application lets them be. */
+const limits: Json.Limits = { maxChars: 16_777_216, maxStringChars: 16_777_216, maxKeys: 1_000_000 }
 
 const add = (index: Index, piece: Wire.Piece, at: number): void => {
   for (const token of tokensOf(textOf(piece))) {

@@ -36,6 +36,8 @@ interface Walk {
   readonly nodes: Map<string, Node>
   readonly edges: Array<Edge>
   readonly gaps: Array<Gap>
+  /** Nodes whose causes are still to be looked for, so that a long chain needs no deep stack. */
+  readonly waiting: Array<() => void>
 }
 
 const located = (token: Value.Token): Located => ({ ...token, phrase: false })
@@ -98,20 +100,17 @@ const visitValue = (
   if (walk.nodes.has(id)) return id
   const { pass, seq } = place
   walk.nodes.set(id, { kind: "value", id, value: text, pass, seq, place: place.place, start, end })
-  if (walk.nodes.size > mostNodes) {
-    gap(walk, "limit", id, `The chain has more than ${mostNodes} nodes and is cut here.`)
-    return id
-  }
-  const found = phrase ? Sources.holders(walk.sources, pass, text) : Sources.carriers(walk.sources, pass, text)
-  if (found.length === 0) {
-    gap(
-      walk,
-      "nowhere",
-      id,
-      `Nothing on the wire of pass ${pass} held ${Printable.quote(text)}: the model wrote it itself.`
-    )
-  }
-  for (const one of found) visitCarrier(walk, id, pass, one)
+  walk.waiting.push(() => {
+    if (walk.nodes.size > mostNodes) {
+      return gap(walk, "limit", id, `The chain has more than ${mostNodes} nodes and is cut here.`)
+    }
+    const found = phrase ? Sources.holders(walk.sources, pass, text) : Sources.carriers(walk.sources, pass, text)
+    if (found.length === 0) {
+      const what = `Nothing on the wire of pass ${pass} held ${Printable.quote(text)}: the model wrote it itself.`
+      gap(walk, "nowhere", id, what)
+    }
+    for (const one of found) visitCarrier(walk, id, pass, one)
+  })
   return id
 }
 
@@ -221,10 +220,13 @@ const start = (events: Iterable<Event.Event>): Walk => ({
   sources: Sources.make(Array.from(events)),
   nodes: new Map(),
   edges: [],
-  gaps: []
+  gaps: [],
+  waiting: []
 })
 
 const chain = (walk: Walk, question: Question): Chain => {
+  // The list grows while it is read.
+  for (let next = 0; next < walk.waiting.length; next++) walk.waiting[next]?.()
   const { state } = walk.sources
   const drifted = state.marks.find(({ projectedHash, recordedHash }) => projectedHash !== recordedHash)
   if (drifted !== undefined) {

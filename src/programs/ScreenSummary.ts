@@ -68,7 +68,7 @@ export const account = (events: ReadonlyArray<Event.Event>, room: ScreenLine.Roo
   const pieces = [
     ...state.pieces.map(({ declared }) => declared.text),
     ...state.tools.map(({ declared }) => `${declared.description ?? ""}${JSON.stringify(declared.schema)}`),
-    ...state.messages.map(Sources.textOf)
+    ...state.messages.slice(0, state.marks.at(-1)?.messages ?? 0).map(Sources.textOf)
   ]
   const tokens = Usage.total(state.spent.usage)
   const durationMs = state.ended?.durationMs
@@ -223,19 +223,22 @@ const nextLines = (run: Account, { name }: Options, more: ReadonlyArray<string>)
   ])
 }
 
+/** The answer, whole if three lines hold it, else cut to one. */
+const answerLines = (content: string, room: ScreenLine.Room): ReadonlyArray<ScreenLine.Line> => {
+  const text = ScreenLine.oneLine(content)
+  const whole = ScreenLine.paragraph(text, room.width === undefined ? undefined : room.width - 9, Infinity)
+  const shown = whole.length <= 3 ? whole : [ScreenLine.fitIn(text, room, 9)]
+  return shown.map((part, index) => [
+    ScreenLine.span(index === 0 ? "answer   " : margin, "strong"),
+    ScreenLine.span(room.width === undefined ? ScreenLine.fitIn(part, room, 9) : part)
+  ])
+}
+
 /** The last thing that `run` prints: twelve lines at most. */
 export const final = (run: Account, options: Options): ReadonlyArray<ScreenLine.Line> => {
   const { answered } = run.ticker.state
   const { room } = options
-  const answer =
-    answered === undefined
-      ? []
-      : [
-          [
-            ScreenLine.span("answer   ", "strong"),
-            ScreenLine.span(ScreenLine.fitIn(ScreenLine.oneLine(answered.content), room, 9))
-          ]
-        ]
+  const answer = answered === undefined ? [] : answerLines(answered.content, room)
   const values = valueLines(run, options, 4)
   return [
     ...answer,

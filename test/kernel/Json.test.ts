@@ -208,6 +208,7 @@ describe("Json.parse", () => {
     ["-a", 1, 1, 2, "a digit", "a letter"],
     ["+1", 0, 1, 1, "a value", "another character"],
     ["1e", 2, 1, 3, "a digit", "the end of the text"],
+    ["1d5", 1, 1, 2, "the end of the text", "a letter"],
     ["1e+", 3, 1, 4, "a digit", "the end of the text"],
     ["1 2", 2, 1, 3, "the end of the text", "a digit"],
     ["[1,]", 3, 1, 4, "a value", "]"],
@@ -298,6 +299,9 @@ describe("Json.parse", () => {
     for (const text of ["1234", "1.234", "-0.1234", "1e0123", "12.34", "12.5e10"]) {
       assert.deepInclude(refused(text, limits), { _tag: "NotCanonicalJson", reason: "number out of range" }, text)
     }
+    const ofLength = (n: number) => `"${"a".repeat(n)}"`
+    assert.strictEqual(accepted(ofLength(1_048_576), { maxChars: 2_000_000 }), "a".repeat(1_048_576))
+    assert.deepInclude(refused(ofLength(1_048_577), { maxChars: 2_000_000 }), { limit: 1_048_576, got: 1_048_577 })
     assert.strictEqual(accepted("9".repeat(64)), 1e64)
     assert.deepInclude(refused("9".repeat(65)), { reason: "number out of range" })
     assert.strictEqual(accepted("0.00", limits), 0)
@@ -511,6 +515,7 @@ describe("Json.canonical", () => {
       }
     }
   )
+  const forgetful = new Proxy({}, { ownKeys: () => ["a"], getOwnPropertyDescriptor: () => undefined })
   // name, value, path, reason
   const outside: ReadonlyArray<readonly [string, unknown, string, string]> = [
     ["undefined", undefined, "", "it is undefined"],
@@ -562,6 +567,7 @@ describe("Json.canonical", () => {
     ["a lone surrogate", { a: ["\ud83d"] }, "/a/0", "it holds half a surrogate pair"],
     ["a lone surrogate in a key", { a: { "\udc00": 1 } }, "/a/\ufffd", "a key holds half a surrogate pair"],
     ["a revoked proxy", [revoked.proxy], "/0", "it cannot be read"],
+    ["a proxy that forgets a key", [forgetful], "/0/a", "it cannot be read"],
     ["a proxy that throws", { a: throwing }, "/a", "it cannot be read"]
   ]
   for (const [name, value, path, reason] of outside) {
@@ -601,6 +607,8 @@ describe("Json.canonical", () => {
     for (let n = 0; n < 200_000; n++) deep = [deep]
     assert.strictEqual(Either.getOrThrow(Json.canonical(deep)).length, 400_001)
     assert.lengthOf(Json.leaves(deep), 1)
+    assert.isTrue(Either.isRight(Json.canonical([1, 2], { maxChars: 5 })))
+    assert.isTrue(Either.isLeft(Json.canonical([1, 2], { maxChars: 4 })))
     let shared: unknown = [1]
     for (let n = 0; n < 100; n++) shared = [shared, shared]
     const refusal = Either.flip(Json.canonical(shared, { maxChars: 10_000 }))

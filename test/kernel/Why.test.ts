@@ -216,6 +216,28 @@ describe("Why", () => {
     )
   })
 
+  it("reads the numbers of JSON as they are written, and its commas as separators", () => {
+    const carried = (said: string, served: string) =>
+      Why.answer(play(looked(said, served))).nodes.flatMap((node) =>
+        node.kind === "carrier" ? node.spans.map(({ text }) => text) : []
+      )
+    assert.deepStrictEqual(carried("1,859", '{"price":1859.0}'), ["1859.0"])
+    assert.deepStrictEqual(carried("10,519", "[10,519]"), [])
+    assert.deepStrictEqual(carried("$10,519", '{"text":"10,519 in all"}'), ["10,519"])
+  })
+
+  it("walks a chain of a thousand calls, and a result of two million characters", () => {
+    const links = Array.from({ length: 1_000 }, (_, n): Reply => ({
+      calls: [["look", `{"id":"K-${n}"}`, `next is K-${n + 1}`]]
+    }))
+    const chain = Why.answer(play([...links, { say: "It ends at K-1000." }], { input: "Start at K-0." }))
+    assert.deepStrictEqual(chain.gaps, [])
+    assert.strictEqual(chain.nodes.filter(({ kind }) => kind === "call").length, 1_000)
+    assert.isTrue(chain.nodes.some((node) => node.kind === "root" && node.root === "person"))
+    const long = JSON.stringify({ text: 'x\n"'.repeat(400_000), code: "QX-1" })
+    assert.isNotEmpty(Why.answer(play(looked("QX-1", long))).edges)
+  })
+
   it("looks for words that are no single value as they stand", () => {
     const events = play(looked("done", "ok", '{"city":"San Diego"}'), { input: "weather in san diego please" })
     assert.deepStrictEqual(draw(Why.tool(events, "call-1-0")), [

@@ -1,7 +1,7 @@
 import * as Tool from "@effect/ai/Tool"
 import * as Toolkit from "@effect/ai/Toolkit"
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Schema, TestClock } from "effect"
+import { Deferred, Duration, Effect, Fiber, Schema, TestClock } from "effect"
 import * as Event from "../../src/kernel/Event.ts"
 import * as Run from "../../src/kernel/Run.ts"
 import * as Agent from "../../src/programs/Agent.ts"
@@ -425,4 +425,13 @@ describe("Replay.of", () => {
   for (const [what, tool, replay] of cases) {
     it(`takes a tool with ${what} for ${replay}`, () => assert.strictEqual(Replay.of(tool), replay))
   }
+})
+
+describe("Timeout.of", () => {
+  it("is what the tool says, or two minutes", () => {
+    const bare = Tool.make("t")
+    assert.deepStrictEqual(Timeout.of(bare), Duration.minutes(2))
+    assert.deepStrictEqual(Timeout.of(bare.annotate(Timeout.Timeout, "7 seconds")), Duration.seconds(7))
+    assert.deepStrictEqual(Timeout.of(bare.annotate(Timeout.Timeout, 7)), Duration.millis(7))
+  })
 })

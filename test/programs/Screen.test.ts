@@ -80,7 +80,8 @@ asked  I need to downgrade JG7FMM and 2FBBAH to economy. How much have I saved i
     assert.strictEqual(
       text(lines),
       `
-answer   You have saved a total of $10,519 by dow… 41 more …$250 is on its way.
+answer   You have saved a total of $10,519 by downgrading JG7FMM and 2FBBAH. A
+         voucher of $250 is on its way.
 
 values   $250     nowhere    nothing that pass 3 was sent                    #15
          $10,519  recorded   calculate, pass 2                               #13
@@ -89,7 +90,7 @@ values   $250     nowhere    nothing that pass 3 was sent                    #15
 
 next     wherefore why airline --value '$250'
 
-3 passes · 3 tool calls · 929 B sent, 519 B distinct · 1.5s · record whole, 18
+3 passes · 3 tool calls · 929 B sent, 419 B distinct · 1.5s · record whole, 18
 events
 `
     )
@@ -120,7 +121,7 @@ pass      sent  did
  2     376 B  called    calculate "6594 + 3925" → 10519.0             40ms   #13
  3     421 B  said      You have saved a tot… 70 more …n its way.     0.9s   #15
 
-3 passes · 3 tool calls · 929 B sent, 519 B distinct · 1.5s · 18 events
+3 passes · 3 tool calls · 929 B sent, 419 B distinct · 1.5s · 18 events
 next     wherefore why airline --value '$250'
          wherefore why airline
          wherefore verify airline
@@ -199,13 +200,13 @@ supported: no · 3 recorded, 1 nowhere
     assert.strictEqual(
       text(Screen.final(Screen.account(events, terminal), { room: terminal, name: "r" })),
       `
-stopped  The run's budget of 1 passes was used up (1 spent). Raise budget.passes
+stopped  The run's budget of 1 pass was used up (1 spent). Raise budget.passes
          of the agent and follow the run up, or work with what it learned.
 
 next     wherefore why r --pass 1
          wherefore show r
 
-1 pass · 1 tool call · 25 B sent, 32 B distinct · 1.5s · 8 events
+1 pass · 1 tool call · 25 B sent, 24 B distinct · 1.5s · 8 events
 `
     )
   })

@@ -15,12 +15,12 @@ export const Price = Tool.make("price", {
   success: Schema.Struct({ article: Schema.String, price: Schema.Number })
 }).annotate(Tool.Readonly, true)
 
-export const Note = Tool.make("note", { parameters: { text: Schema.String }, success: Schema.String }).annotate(
+const Note = Tool.make("note", { parameters: { text: Schema.String }, success: Schema.String }).annotate(
   Replay.Replay,
   "idempotent"
 )
 
-export const Order = Tool.make("order", {
+const Order = Tool.make("order", {
   parameters: { article: Schema.String, count: Schema.NumberFromString },
   success: Schema.String,
   failure: Schema.Struct({ reason: Schema.String })

@@ -6,6 +6,7 @@ import * as Record from "../../src/services/Record.ts"
 import { failure } from "../../src/services/RecordError.ts"
 import * as RecordLock from "../../src/services/RecordLock.ts"
 import { ended, received, started } from "../../src/services/RecordSuite.ts"
+import * as Wakeup from "../../src/services/Wakeup.ts"
 import * as Fixture from "./RecordFixture.ts"
 
 const { appends, collect, fileOf, open, readable } = Fixture
@@ -150,6 +151,28 @@ describe("RecordFile", () => {
             assert.lengthOf(yield* collect(record.read("early")), 2)
           }),
         { durability: "power-loss" }
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("tails what this process appends, without waiting to look for it", () =>
+    Effect.gen(function* () {
+      const path = yield* Fixture.directory
+      yield* open(path, (record) =>
+        Effect.gen(function* () {
+          yield* record.append("near", 0, [started("near")])
+          const seen: Array<number> = []
+          const tail = yield* Effect.fork(
+            Stream.runForEach(record.tail("near"), ({ seq }) => Effect.sync(() => seen.push(seq)))
+          )
+          for (let seq = 1; seq < 4; seq++) {
+            // A turn of the event loop is shorter than the time between two looks at the file.
+            yield* Effect.repeatN(Wakeup.turn, 9)
+            assert.lengthOf(seen, seq)
+            yield* record.append("near", seq, [received("a")])
+          }
+          yield* Fiber.interrupt(tail)
+        })
       )
     }).pipe(Effect.scoped)
   )
