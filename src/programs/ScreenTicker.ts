@@ -10,11 +10,14 @@ import * as Run from "../kernel/Run.ts"
 import * as Sources from "../kernel/Sources.ts"
 import type * as State from "../kernel/State.ts"
 import type * as Wire from "../kernel/Wire.ts"
+import * as Usage from "../kernel/Usage.ts"
 import * as ScreenLine from "./ScreenLine.ts"
 
 /** Where a display is: the state of the run so far, and what was counted of it. */
 export interface Ticker {
   readonly state: State.State
+  /** Tokens of the last reply, if it says so. */
+  readonly tokens?: number
   /** Bytes of the first `messages` messages. */
   readonly messages: number
   readonly messageBytes: number
@@ -112,10 +115,11 @@ const row = (ticker: Ticker, { ms, seq, style, tail = "", text, verb }: Row, { r
   const opening = `${ScreenLine.padLeft(pass, 2)}  ${ScreenLine.padLeft(size, 8)}  `
   const label = ScreenLine.pad(verb, 8)
   const time = ms === undefined ? "" : ScreenLine.duration(ms)
+  const tokens = first && ticker.tokens !== undefined ? `${ScreenLine.count(ticker.tokens)} tok  ` : ""
   const closing =
     room.width === undefined
-      ? `${time === "" ? "" : `${time}  `}#${seq}`
-      : `${ScreenLine.padLeft(time, 6)}  ${ScreenLine.padLeft(`#${seq}`, 4)}`
+      ? `${tokens}${time === "" ? "" : `${time}  `}#${seq}`
+      : `${tokens}${ScreenLine.padLeft(time, 6)}  ${ScreenLine.padLeft(`#${seq}`, 4)}`
   const taken = opening.length + label.length + 2 + ScreenLine.width(tail) + closing.length + 2
   const line = [
     ScreenLine.span(opening, "faint"),
@@ -197,19 +201,22 @@ export const step = (before: Ticker, seq: number, event: Event.Event, options: O
   const silent: Shown = { ticker, lines: [] }
   switch (event._tag) {
     case "ModelCalled": {
-      const sent = { ...ticker, sent: ticker.sent + wireBytes(ticker) }
+      const { tokens: _, ...rest } = ticker
+      const sent: Ticker = { ...rest, sent: ticker.sent + wireBytes(ticker) }
       return { ticker: sent, lines: event.iteration === 1 ? opening(ticker, event, options) : [] }
     }
     case "ModelReplied": {
-      if (event.content === "" && event.toolCalls.length > 0) return silent
+      const tokens = event.usage === undefined ? undefined : Usage.total(event.usage)
+      const metered = tokens === undefined ? {} : { tokens }
+      if (event.content === "" && event.toolCalls.length > 0) return { ticker: { ...ticker, ...metered }, lines: [] }
       const ms = event.durationMs === undefined ? {} : { ms: event.durationMs }
       // The reply itself is part of the next wire, not of the one that it answers.
       const shown = row(
-        { ...before, state },
+        { ...before, ...metered, state },
         { verb: "said", text: ScreenLine.oneLine(event.content), ...ms, seq },
         options
       )
-      return { ticker: { ...ticker, shown: shown.ticker.shown }, lines: shown.lines }
+      return { ticker: { ...ticker, ...metered, shown: shown.ticker.shown }, lines: shown.lines }
     }
     case "ModelFailed": {
       const shown = row(ticker, { verb: "failed", style: "bad", text: event.problem.what, seq }, options)
