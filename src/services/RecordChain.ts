@@ -28,7 +28,7 @@ export interface Position {
 }
 
 /** What kind of damage: see `Tampered`. `unsupported` is none: the line is of a later version. */
-export type Kind = "format" | "seq" | "run-id" | "hash" | "event" | "tail" | "unsupported"
+export type Kind = RecordError.Damage | "unsupported"
 
 /** The first entry that is not good, and how many before it are. An append is damaged as a whole. */
 export interface Damage {
@@ -202,10 +202,11 @@ export const readAll = (
 export const failure = (runId: string, { expected, found, good, kind, seq }: Damage): RecordError.RecordError => {
   const rest = good === 0 ? "no entry before it" : `entries 0 to ${good - 1} are good`
   const details = { expected, found: `${found} (${kind}); ${rest}`, runId, seq }
-  return kind === "unsupported"
-    ? RecordError.failure("UnsupportedFormat", {
-        ...details,
-        what: `A later version wrote entry ${seq} of run ${Printable.quote(runId)}.`
-      })
-    : RecordError.failure("Corrupt", { ...details, what: `Run ${Printable.quote(runId)} is damaged at entry ${seq}.` })
+  if (kind === "unsupported") {
+    const what = `A later version wrote entry ${seq} of run ${Printable.quote(runId)}.`
+    return RecordError.failure("UnsupportedFormat", { ...details, what })
+  }
+  const what = `Run ${Printable.quote(runId)} is damaged at entry ${seq}.`
+  const place = { kind, ...(good === 0 ? {} : { lastGood: good - 1 }) }
+  return RecordError.failure("Corrupt", { ...details, ...place, what })
 }

@@ -21,6 +21,10 @@ export const Reason = Schema.Literal(
 )
 export type Reason = typeof Reason.Type
 
+/** What kind of damage: in how a line is written, its place, its run, its hash, what its events say, or its end. */
+export const Damage = Schema.Literal("format", "seq", "run-id", "hash", "event", "tail")
+export type Damage = typeof Damage.Type
+
 /**
  * The record could not do what it was asked. After `WriteFailed` and `Full` the run is read-only until the layer is built
  * again. `Corrupt` names the first entry of the append that is damaged; what is before it can be read with `to`.
@@ -30,7 +34,10 @@ export class RecordError extends Schema.TaggedError<RecordError>()("RecordError"
   ...Problem.fields,
   /** The run and the entry that it is about, where there is one. */
   runId: Schema.optionalWith(Schema.String, { exact: true }),
-  seq: Schema.optionalWith(Schema.NonNegativeInt, { exact: true })
+  seq: Schema.optionalWith(Schema.NonNegativeInt, { exact: true }),
+  /** Of `Corrupt`: the kind of damage, and the last entry before it, if there is one. */
+  kind: Schema.optionalWith(Damage, { exact: true }),
+  lastGood: Schema.optionalWith(Schema.NonNegativeInt, { exact: true })
 }) {
   override get message(): string {
     return Problem.render(this)
@@ -112,7 +119,12 @@ const usual: { readonly [R in Reason]: Omit<Problem.Problem, "what"> } = {
 
 /** What a failure says beyond its reason; the rest is usual for the reason. */
 export type Details = Pick<Problem.Problem, "what"> &
-  Partial<Omit<Problem.Problem, "code" | "what">> & { readonly runId?: string; readonly seq?: number }
+  Partial<Omit<Problem.Problem, "code" | "what">> & {
+    readonly runId?: string
+    readonly seq?: number
+    readonly kind?: Damage
+    readonly lastGood?: number
+  }
 
 /** An error with the code of its reason, and what is usual for it unless `details` say otherwise. */
 export const failure = (reason: Reason, details: Details): RecordError =>

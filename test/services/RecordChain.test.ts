@@ -232,6 +232,10 @@ describe("RecordChain", () => {
             const { entries, error } = yield* Fixture.readable(record.read(runId))
             assert.deepInclude(error, { reason, seq, runId, outcome: "not-applied", retry: "never" })
             assert.include(error.message, `${seq}`)
+            if (error._tag === "RecordError" && reason === "Corrupt") {
+              assert.isDefined(error.kind)
+              assert.strictEqual(error.lastGood, entries.length === 0 ? undefined : entries.length - 1)
+            }
             // What is before the damaged append is given, and nothing else.
             if (!name.includes("anew") && !name.includes("chained")) {
               assert.deepStrictEqual(entries, before.slice(0, entries.length))
