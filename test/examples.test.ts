@@ -31,7 +31,10 @@ const inside = (words: ReadonlyArray<string>): string => {
 const expected = (file: string): string => {
   const lines = readFileSync(join("examples", file), "utf8").trimEnd().split("\n")
   const last = lines.findLastIndex((line) => !line.startsWith("//"))
-  return lines.slice(last + 1).map((line) => `${line.slice(3)}\n`).join("")
+  return lines
+    .slice(last + 1)
+    .map((line) => `${line.slice(3)}\n`)
+    .join("")
 }
 
 const names = readdirSync("examples").filter((file) => /^\d\d-.*\.ts$/.test(file))

@@ -78,7 +78,7 @@ const number = (n: number): string => String(n).replace(/\B(?=(?:\d{3})+$)/g, ",
  * A JSON pointer for people: printable, a key over 64 characters cut to 16 with its length and digest, and of a path
  * of more than 64 steps the first 32 and the last 32. `""` is the whole text.
  */
-export const path = (keys: ReadonlyArray<string>): string => {
+const path = (keys: ReadonlyArray<string>): string => {
   const steps = keys.length <= longest ? keys : [...keys.slice(0, 32), "…", ...keys.slice(-32)]
   return steps.map((key) => `/${Printable.line(shorten(key)).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("")
 }

@@ -14,7 +14,7 @@ import * as RecordError from "./RecordError.ts"
 const isSeq = (value: number): boolean => Number.isSafeInteger(value) && value >= 0
 
 /** The run id, if it can be one. */
-export const runId = (runId: string): RecordError.RecordError | undefined =>
+const runId = (runId: string): RecordError.RecordError | undefined =>
   typeof runId === "string" && RecordError.runIdGrammar.test(runId) ? undefined : RecordError.invalidRunId(runId)
 
 export interface Range {

@@ -643,6 +643,11 @@ describe("Json.leaves", () => {
       ["key", "/a/", ""],
       ["value", "/a/", true]
     ])
+    const shared = [1]
+    assert.deepStrictEqual(
+      Json.leaves({ a: shared, b: [shared] }).map(({ pointer }) => pointer),
+      ["/a", "/a/0", "/b", "/b/0/0"]
+    )
     assert.deepStrictEqual(Json.leaves("x"), [{ part: "value", pointer: "", value: "x" }])
   })
 

@@ -103,37 +103,44 @@ const outcomes = FastCheck.constantFrom<Event.ToolSettled["outcome"]>("ran-ok", 
 
 const tools = [Script.tool("look"), Script.tool("note", "idempotent"), Script.tool("pay", "never")]
 
-/** Runs with random replies and outcomes, under all limits. */
+/** What an agent may be in one pass or another. */
+const agents: ReadonlyArray<Partial<Run.Spec>> = [
+  { pieces: [Script.piece("one", "1"), Script.piece("two", "2")], tools, parameters: { temperature: 0 } },
+  { pieces: [Script.piece("one", "1")], tools: tools.slice(1), parameters: {}, model: "m" },
+  { pieces: [Script.piece("two", "2"), Script.piece("one", "another")], tools: [], parameters: { seed: 1 } }
+]
+
+/** Runs with random replies and outcomes, under all limits, of an agent that may change with each pass. */
 const runs = FastCheck.record({
   passes: FastCheck.integer({ min: 1, max: 6 }),
   tokens: FastCheck.option(FastCheck.integer({ min: 0, max: 200 }), { nil: undefined }),
+  agents: FastCheck.array(FastCheck.constantFrom(...agents), { minLength: 1, maxLength: 6 }),
   replies: FastCheck.infiniteStream(replies),
   outcomes: FastCheck.infiniteStream(outcomes)
-}).map(({ outcomes, passes, replies, tokens }) => {
-  const spec = Script.spec({
-    pieces: [Script.piece("one", "1"), Script.piece("two", "2")],
-    tools,
-    parameters: { temperature: 0 },
-    limits: { passes, ...(tokens === undefined ? {} : { tokens }) }
-  })
-  return {
-    spec,
-    played: Script.play(
-      spec,
-      () => replies.next().value,
-      () => ({ outcome: outcomes.next().value })
-    )
-  }
+}).map(({ agents, outcomes, passes, replies, tokens }) => {
+  const limits = { passes, ...(tokens === undefined ? {} : { tokens }) }
+  const specOf = ({ iteration }: State.State) => Script.spec({ ...agents[iteration % agents.length], limits })
+  const played = Script.play(
+    specOf,
+    () => replies.next().value,
+    () => ({ outcome: outcomes.next().value })
+  )
+  return { limits, specOf, played }
 })
 
-const each = (check: (run: { readonly spec: Run.Spec; readonly played: Script.Played }) => void) =>
-  FastCheck.assert(FastCheck.property(runs, check))
+interface Ran {
+  readonly limits: Event.Limits
+  readonly specOf: (state: State.State) => Run.Spec
+  readonly played: Script.Played
+}
+
+const each = (check: (run: Ran) => void) => FastCheck.assert(FastCheck.property(runs, check))
 
 const json = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 
 describe("Run, whatever the model says,", () => {
   it("ends within its limits, and ends once", () => {
-    each(({ played: { events, state }, spec: { limits } }) => {
+    each(({ limits, played: { events, state } }) => {
       assert.isAtMost(state.spent.passes, limits.passes ?? 0)
       assert.strictEqual(events.filter(({ _tag }) => _tag === "RunEnded").length, 1)
       assert.strictEqual(events.at(-1)?._tag, "RunEnded")
@@ -191,8 +198,9 @@ describe("Run, whatever the model says,", () => {
   })
 
   it("decides the same on a state that was stored and read back", () => {
-    each(({ played: { states }, spec }) => {
+    each(({ played: { states }, specOf }) => {
       for (const state of states) {
+        const spec = specOf(state)
         const { events } = Run.decide(spec, state)
         const stored: State.State = structuredClone(state)
         assert.deepStrictEqual(Run.decide(spec, stored).command, Run.decide(spec, state).command)

@@ -82,9 +82,12 @@ export interface Played {
   readonly state: State.State
 }
 
-/** A run in which the model says what it is given, and every call that may run comes to `outcome`. */
+/**
+ * A run in which the model says what it is given, and every call that may run comes to `outcome`. The agent may be
+ * another one with each pass: a function gives the one of a state.
+ */
 export const play = (
-  spec: Run.Spec,
+  agent: Run.Spec | ((state: State.State) => Run.Spec),
   reply: (wire: Wire.Wire) => Reply,
   outcome: (call: Message.ToolCall) => Partial<Event.ToolSettled> = () => ({})
 ): Played => {
@@ -101,7 +104,7 @@ export const play = (
   }
   happen(started())
   for (let steps = 0; steps < 5_000; steps++) {
-    const { command, events: decided } = Run.decide(spec, state)
+    const { command, events: decided } = Run.decide(typeof agent === "function" ? agent(state) : agent, state)
     happen(...decided)
     switch (command._tag) {
       case "Finish":

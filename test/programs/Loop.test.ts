@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Tool from "@effect/ai/Tool"
 import * as Toolkit from "@effect/ai/Toolkit"
-import { Cause, Deferred, Effect, Exit, Fiber, Layer, Option, Schema, TestClock } from "effect"
+import { Cause, Deferred, Effect, Exit, Fiber, Layer, Option, Schema, Stream, TestClock } from "effect"
 import type * as Event from "../../src/kernel/Event.ts"
 import * as Run from "../../src/kernel/Run.ts"
 import * as Wire from "../../src/kernel/Wire.ts"
@@ -431,6 +431,47 @@ describe("An interrupted run", () => {
     }).pipe(Effect.provide(Shop.services))
   )
 
+  it.effect("stops the handlers that run", () =>
+    Effect.gen(function* () {
+      const begun = yield* Deferred.make<void>()
+      const stopped = yield* Deferred.make<void>()
+      const work = () =>
+        Effect.zipRight(Deferred.succeed(begun, undefined), Effect.never).pipe(
+          Effect.onInterrupt(() => Deferred.succeed(stopped, undefined))
+        )
+      const fiber = yield* Effect.fork(Agent.run(make(), "Go.")).pipe(
+        Effect.provide([kit.toLayer({ look: work, pay: work }), LLM.layerScripted([calls(["pay", "a"])])])
+      )
+      yield* Deferred.await(begun)
+      yield* Fiber.interrupt(fiber)
+      yield* turns
+      assert.isTrue(yield* Deferred.isDone(stopped))
+    }).pipe(Effect.provide(Shop.services))
+  )
+
+  it.effect("does not take what a call of an earlier pass came to for that of one with its id", () =>
+    Effect.gen(function* () {
+      const second = yield* Deferred.make<void>()
+      let passes = 0
+      const look = () =>
+        passes++ === 0 ? Effect.succeed("seen") : Effect.zipRight(Deferred.succeed(second, undefined), Effect.never)
+      const fiber = yield* Effect.fork(Agent.run(make(), "Go.", { runId: "r" })).pipe(
+        Effect.provide([
+          kit.toLayer({ look, pay: () => Effect.succeed("") }),
+          LLM.layerScripted([calls(["look", "a"]), calls(["look", "a"])])
+        ])
+      )
+      yield* Deferred.await(second)
+      yield* Fiber.interrupt(fiber)
+      const events = yield* Shop.events("r")
+      endsWell(events)
+      const settled = events.flatMap((event) =>
+        event._tag === "ToolSettled" ? [`${event.iteration} ${event.outcome}`] : []
+      )
+      assert.deepStrictEqual(settled, ["1 ran-ok", "2 aborted"])
+    }).pipe(Effect.provide(Shop.services))
+  )
+
   it.effect("does not wait for a handler that does not let itself be interrupted", () =>
     Effect.gen(function* () {
       const started = yield* Deferred.make<void>()
@@ -543,6 +584,20 @@ describe("A budget", () => {
     })
   )
 
+  it.effect("of tool calls counts a call once, also when it is run again after a crash", () =>
+    Effect.gen(function* () {
+      const agent = make({ budget: { toolCalls: 1 } })
+      // The process dies when it has the result, and the record has only that it was called.
+      yield* Effect.exit(Agent.run(agent, "Go.", { runId: "r" })).pipe(
+        Effect.provide(Mortal.layer({ at: 3, kept: "nothing" }))
+      )
+      assert.strictEqual((yield* Shop.events("r")).at(-1)?._tag, "ToolCalled")
+      const { answer } = yield* Agent.resume(agent, "r")
+      assert.strictEqual(answer, "Done.")
+      assert.deepStrictEqual(settledAs(yield* Shop.events("r")), ["a ran-ok"])
+    }).pipe(Effect.provide([Shop.services, idle, LLM.layerScripted(LLM.byPass([calls(["look", "a"]), "Done."]))]))
+  )
+
   it.effect("of tokens lets no pass start once they are spent", () =>
     Effect.gen(function* () {
       const usage = { inputTokens: 8, outputTokens: 2 }
@@ -589,6 +644,19 @@ describe("A budget", () => {
     })
   )
 
+  it.effect("of wall time does not wait for a model that does not let itself be interrupted", () =>
+    Effect.gen(function* () {
+      const asked = yield* Deferred.make<void>()
+      const stuck = Effect.uninterruptible(Effect.zipRight(Deferred.succeed(asked, undefined), Effect.never))
+      const model = Layer.succeed(LLM.LLM, LLM.LLM.of({ stream: () => Stream.fromEffect(stuck) }))
+      const agent = make({ budget: { wallTime: "10 seconds" } })
+      const fiber = yield* Effect.fork(Agent.run(agent, "Go.")).pipe(Effect.provide([idle, model]))
+      yield* Deferred.await(asked)
+      yield* TestClock.adjust("10 seconds")
+      assert.deepInclude((yield* Fiber.join(fiber)).reason, { tag: "BudgetExceeded" })
+    }).pipe(Effect.provide(Shop.services))
+  )
+
   it.effect("of wall time ends a run that waits for a tool, and keeps what had finished", () =>
     Effect.gen(function* () {
       const begun = yield* Deferred.make<void>()
@@ -613,6 +681,9 @@ describe("A budget", () => {
         Effect.provide([Mortal.layer({ at: 2, kept: "nothing" }), LLM.layerScripted([calls(["look", "a"])])])
       )
       yield* TestClock.adjust("4 seconds")
+      const record = yield* Record.Record
+      const { length } = yield* Shop.events("r")
+      yield* record.append("r", length, [{ _tag: "MessageReceived", content: "Still there?" }])
       const fiber = yield* Effect.fork(Agent.resume(agent, "r")).pipe(Effect.provide(LLM.layerScripted([slow(asked)])))
       yield* Deferred.await(asked)
       yield* TestClock.adjust("6 seconds")
