@@ -152,6 +152,19 @@ describe("Value.normalise", () => {
 
 describe("Value.keys", () => {
   const table: ReadonlyArray<readonly [string, ReadonlyArray<readonly [string, string, "weak"?]>]> = [
+    ["10:00x", [["10:00x", ""]]],
+    ["x10:00", [["x10:00", ""]]],
+    [
+      "9:59:59",
+      [
+        ["9:59:59", ""],
+        ["09:59:59", "clock time", "weak"]
+      ]
+    ],
+    ["24:00:00", [["24:00:00", ""]]],
+    ["a0xff", [["a0xff", ""]]],
+    ["-5abcdefg", [["-5abcdefg", ""]]],
+    ["a-5", [["a-5", ""]]],
     ["jg7fmm", [["jg7fmm", ""]]],
     ["JG7FMM", [["jg7fmm", "case"]]],
     ["$10,519.00", [["10519", "currency, thousands separators, trailing zeros"]]],
@@ -333,6 +346,8 @@ describe("Value.match", () => {
     ["-$6,594", "-6594.0", "currency, thousands separators, trailing zeros"],
     ["0xABC", "abc", "case, 0x prefix"],
     ["0xabc", "0xabc", ""],
+    ["0xABC", "ABC", "0x prefix"],
+    ["1250MS", "1250", "unit"],
     ["1250", "1250ms", "unit"],
     ["12.50s", "12.5", "trailing zeros, unit"],
     ["10:00 AM", "10:00", "clock time"],
@@ -411,6 +426,8 @@ describe("Value.tokens", () => {
     ["10:00, AM", ["10:00", "AM"]],
     ["10:00. AM", ["10:00", "AM"]],
     ["10:00-AM", ["10:00-AM"]],
+    ["10:00;AM 10:00x AM", ["10:00", "AM", "10:00x", "AM"]],
+    ["10:00:00 AM", ["10:00:00 AM"]],
     ["I am 10 am", ["I", "am", "10", "am"]],
     ["x10:00 AM 110:00 AM", ["x10:00", "AM", "110:00", "AM"]],
     ["10:00 A", ["10:00", "A"]],

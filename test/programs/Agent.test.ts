@@ -249,6 +249,7 @@ describe("A model that fails", () => {
     Effect.gen(function* () {
       yield* Effect.flip(Agent.run(plain, "Go.", { runId: "r" })).pipe(withModel([LLM.fail("Auth")]))
       const before = yield* Shop.events("r")
+      assert.isFalse("partialChars" in (before.at(-2) ?? {}), "what there was none of is absent, not zero")
       const outcome = yield* Agent.resume(plain, "r").pipe(withModel([]))
       assert.deepInclude(outcome, { status: "stopped", passes: 1 })
       assert.deepInclude(outcome.reason, { tag: "ModelFailed", code: "WF-LLM-001" })

@@ -193,6 +193,18 @@ describe("Arguments", () => {
     )
   }
 
+  it.effect("are told all their mistakes, or the first one only if they are long", () =>
+    Effect.gen(function* () {
+      const told = (args: unknown) =>
+        Effect.map(settle(probe(args), { handler: neverRun }), ({ settled }) => settled[0]?.error?.what ?? "")
+      const short = yield* told({ n: "1", flags: [1, 2] })
+      assert.match(short, /\/flags\/0 .*\/flags\/1 /)
+      const long = yield* told({ n: "1", flags: ["x".repeat(20_000), 1, 2] })
+      assert.include(long, "/flags/1 ")
+      assert.notInclude(long, "/flags/2 ")
+    })
+  )
+
   it.effect("that the reply's end cut off are truncated, and whole ones beside them run", () =>
     Effect.gen(function* () {
       const line: LLM.Line = {
