@@ -232,12 +232,13 @@ const close = (state: State.State): State.State => {
 }
 
 const fail = (state: State.State, event: Event.ModelFailed): State.State => {
-  const { calling: _, ...rest } = state
-  return {
+  const { calling, ...rest } = state
+  const next: State.State = {
     ...rest,
     failure: event,
     spent: { ...state.spent, usage: Usage.add(state.spent.usage, event.usage ?? Usage.none) }
   }
+  return calling === event.iteration ? next : violation(next, "A failure ends the pass that called the model.")
 }
 
 const begin = (state: State.State, event: Event.RunStarted): State.State => {
@@ -274,8 +275,11 @@ export const step = (before: State.State, event: Event.Event): State.State => {
       return start(state, event)
     case "ToolSettled":
       return settle(state, event)
-    case "Answered":
-      return { ...state, answered: event }
+    case "Answered": {
+      const said = state.final?.iteration === event.iteration && state.final.content === event.content
+      const next = { ...state, answered: event }
+      return said ? next : violation(next, "An answer is what the last reply said.")
+    }
     case "RunEnded":
       return state.transcript.open === undefined
         ? { ...state, ended: event }

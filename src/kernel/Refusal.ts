@@ -66,7 +66,7 @@ export const duplicateCallId = (toolCallId: string): Refusal => ({
   tag: "DuplicateCallId",
   law: "A call has exactly one settlement.",
   code: "WF-TOOL-002",
-  what: `The reply used the call id ${name(toolCallId)} twice; this second call was not run, the first one was.`,
+  what: `The reply used the call id ${name(toolCallId)} twice; this second call with it was not run.`,
   next: "Call again with an id of its own if the second call was meant.",
   outcome: "not-applied",
   retry: "never"

@@ -27,6 +27,12 @@ const carried = (message: Event.MessageCarried["message"], seq = 0): Event.Messa
   message
 })
 const { call, called, replied, settled, started } = Script
+const failed = (iteration: number): Event.ModelFailed => ({
+  _tag: "ModelFailed",
+  iteration,
+  reason: "Timeout",
+  problem: { code: "c", what: "w", next: "n", outcome: "unknown", retry: "never" }
+})
 
 const open = [started(), asked(1), replied(1, { calls: [call("a"), call("b")] })]
 
@@ -48,6 +54,14 @@ const broken: ReadonlyArray<readonly [law: RegExp, events: ReadonlyArray<Event.E
   [/answers the pass/, [started(), asked(1), replied(2, {})]],
   [/answers the pass/, [started(), asked(1), replied(1, {}), replied(1, {})]],
   [/when no call is open/, [...open, replied(1, {})]],
+  [/what the last reply said/, [started(), { _tag: "Answered", iteration: 1, content: "x" }]],
+  [
+    /what the last reply said/,
+    [started(), asked(1), replied(1, {}), { _tag: "Answered", iteration: 1, content: "other" }]
+  ],
+  [/what the last reply said/, [started(), asked(1), replied(1, {}), { _tag: "Answered", iteration: 2, content: "" }]],
+  [/ends the pass/, [started(), failed(1)]],
+  [/ends the pass/, [started(), asked(1), failed(2)]],
   [/call of the open reply/, [started(), called(1, "a")]],
   [/call of the open reply/, [...open, called(1, "c")]],
   [/call of the open reply/, [...open, settled(1, "a"), called(1, "a")]],
