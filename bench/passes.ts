@@ -27,8 +27,9 @@ const agent = Agent.make({ name: "bench", instructions: "Read the rows.", toolki
 
 /** Calls the tool in each of the first `passes` passes, then answers. */
 const model = (passes: number) =>
-  LLM.layerScripted((wire) =>
-    wire.iteration < passes ? LLM.call("lookup", { n: wire.iteration }) : LLM.say("All rows are read.")
+  LLM.layerScripted(
+    (wire) => (wire.iteration < passes ? LLM.call("lookup", { n: wire.iteration }) : LLM.say("All rows are read.")),
+    { remember: 0 }
   )
 
 /** The same loop by hand: a model, a tool, an array of messages, and a line a message appended to a log. */
@@ -60,26 +61,45 @@ const byHand = (passes: number, log: (line: string) => void): void => {
   say({ role: "assistant", content: "All rows are read." })
 }
 
+/** Passes before a measurement, so that a short run is not measured while its code is still being compiled. */
+const warmUp = 4_000
+
+interface Work {
+  readonly run: () => Promise<unknown> | void
+  /** What is not measured: it lets go of what the run has kept. */
+  readonly end?: () => Promise<void>
+}
+
 /** Microseconds a pass of the process's CPU time, the median of `times` runs after a warm-up. */
-const cost = async (passes: number, times: number, work: (index: number) => Promise<void> | void): Promise<number> => {
-  for (let index = 0; index < Math.max(3, times / 4); index++) await work(-1 - index)
+const cost = async (passes: number, times: number, work: (index: number) => Work | Promise<Work>): Promise<number> => {
   const spent: Array<number> = []
-  for (let index = 0; index < times; index++) {
-    const before = process.cpuUsage()
-    await work(index)
-    const { system, user } = process.cpuUsage(before)
-    spent.push((user + system) / passes)
+  const before = Math.ceil(warmUp / passes)
+  for (let index = -before; index < times; index++) {
+    const { end, run } = await work(index)
+    const started = process.cpuUsage()
+    await run()
+    const { system, user } = process.cpuUsage(started)
+    if (index >= 0) spent.push((user + system) / passes)
+    await end?.()
   }
   return median(spent)
 }
 
 const directory = mkdtempSync(join(tmpdir(), "wherefore-bench-"))
 
-const driven = (record: Layer.Layer<Record.Record, Record.RecordError>, passes: number) => {
+/** A run with layers of its own, so that a measurement does not carry the records of those before it. */
+const driven = async (
+  record: Layer.Layer<Record.Record, Record.RecordError>,
+  passes: number,
+  runId: string
+): Promise<Work> => {
   const handlers = toolkit.toLayer({ lookup: ({ n }) => Effect.succeed(row(n)) })
   const runtime = ManagedRuntime.make(Layer.mergeAll(record, model(passes), handlers, ArtifactStore.layerMemory()))
-  const once = (runId: string) => runtime.runPromise(Effect.asVoid(Agent.run(agent, "Read the rows.", { runId })))
-  return { once, end: () => runtime.dispose() }
+  await runtime.runtime()
+  return {
+    run: () => runtime.runPromise(Agent.run(agent, "Read the rows.", { runId })),
+    end: () => runtime.dispose()
+  }
 }
 
 export const run = async (): Promise<ReadonlyArray<Figure>> => {
@@ -90,13 +110,12 @@ export const run = async (): Promise<ReadonlyArray<Figure>> => {
   try {
     for (const n of sizes) {
       const times = Math.max(9, Math.round(1_000 / n))
-      const hand = await cost(n, times, () => byHand(n, () => undefined))
+      const hand = await cost(n, times, () => ({ run: () => byHand(n, () => undefined) }))
       const handLog = join(directory, `hand-${n}.ndjson`)
       const handFile = await cost(n, times, () => {
         rmSync(handLog, { force: true })
         const file = openSync(handLog, "a")
-        byHand(n, (line) => writeSync(file, line))
-        closeSync(file)
+        return { run: () => byHand(n, (line) => writeSync(file, line)), end: async () => closeSync(file) }
       })
       const newBytes = statSync(handLog).size / n
 
@@ -109,9 +128,9 @@ export const run = async (): Promise<ReadonlyArray<Figure>> => {
         }
       }
       for (const [name, { against, floor, layer }] of Object.entries(layers)) {
-        const { end, once } = driven(layer, n)
-        const value = await cost(n, times, (index) => once(`${name}-${n}-${index < 0 ? `warm${-index}` : index}`))
-        await end()
+        const value = await cost(n, times, (index) =>
+          driven(layer, n, `${name}-${n}-${index < 0 ? `warm${-index}` : index}`)
+        )
         note(n, `time a pass, record in ${name}`, value, "µs CPU", against, floor)
         note(n, `passes a second, record in ${name}`, 1e6 / value, "passes/s CPU", against, 1e6 / floor)
         const first = perPass.get(name) ?? value

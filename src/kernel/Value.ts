@@ -65,7 +65,7 @@ export const tokens = (text: string, options: { readonly limit?: number } = {}):
 
 /**
  * `exempt` and `shapes` are matched against the whole of a token, as written or normalised, whatever their flags `g`
- * and `y` say; tokens over 256 characters match none. `shapes` are added to the default ones.
+ * and `y` say; tokens over 256 characters match none.
  */
 export interface Options {
   readonly exempt?: ReadonlyArray<RegExp>
@@ -73,12 +73,6 @@ export interface Options {
   readonly minDigits?: number
   readonly limit?: number
 }
-
-/** A date, with or without a time: `2024-05-21`, `2024-05-21T13:30:00Z`. A time of day: `9:05`, `13:30:00`, `1:30 PM`. */
-export const defaultShapes: ReadonlyArray<RegExp> = [
-  /\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?/i,
-  /\d{1,2}:\d{2}(?::\d{2})?(?:\s?[ap]\.?m\.?)?/i
-]
 
 const longestShape = 256
 
@@ -115,11 +109,11 @@ const candidate = (
  * tokens (20,000) it leaves out: what is exempt; unless a shape says otherwise, what has no digit, fractions such as
  * `3/4`, numbers of fewer than `minDigits` (4) digits, zeros at the end of a fraction not counted, and other tokens
  * of fewer than four characters or without a letter and any of `: _ - / . @`. A number with a unit is judged on its
- * number, which is then its `value`.
+ * number, which is then its `value`. Dates and times of day need no shape: they are found by their punctuation.
  */
 export const extract = (text: string, options: Options = {}): ReadonlyArray<Token> => {
   const isExempt = matcher(options.exempt ?? [])
-  const isShape = matcher([...defaultShapes, ...(options.shapes ?? [])])
+  const isShape = matcher(options.shapes ?? [])
   const found = new Map<string, Token>()
   for (const token of tokens(text, { limit: options.limit ?? 20_000 })) {
     const value = candidate(token, isExempt, isShape, options.minDigits ?? 4)

@@ -567,6 +567,7 @@ describe("Value.extract", () => {
 
   it("tries no shape on a token of more than 256 characters", () => {
     assert.lengthOf(candidates("a".repeat(256), { shapes: [/a+/] }), 1)
+    assert.lengthOf(candidates("a".repeat(257), { shapes: [/a+/] }), 0)
     assert.lengthOf(candidates(`${"a".repeat(400_000)}!`, { shapes: [/(a+)+b/] }), 0)
   })
 
