@@ -22,6 +22,13 @@ interface Held {
 
 type Index = Map<string, Array<Held>>
 
+type Weak = Value.Normalisation | typeof partOfDate
+
+/** A year is also held by a date that is in it. */
+const partOfDate = "part of a date"
+
+const yearOf = (token: Value.Token): string | undefined => /^(\d{4})-\d{2}-\d{2}(?!\d)/.exec(token.value)?.[1]
+
 /** What a carrier holds: a piece, and where in its text. */
 export interface Found {
   readonly piece: Wire.Piece
@@ -92,7 +99,9 @@ const limits: Json.Limits = { maxChars: 16_777_216, maxStringChars: 16_777_216, 
 
 const add = (index: Index, piece: Wire.Piece, at: number): void => {
   for (const token of tokensOf(textOf(piece))) {
-    for (const { value } of Value.keys(token.text)) {
+    const year = yearOf(token)
+    const values = Value.keys(token.text).map(({ value }) => value)
+    for (const value of year === undefined ? values : [...values, year]) {
       const held = index.get(value)
       if (held === undefined) index.set(value, [{ piece, index: at, token }])
       else if (held.at(-1)?.token !== token) held.push({ piece, index: at, token })
@@ -115,12 +124,16 @@ export const make = (events: ReadonlyArray<Event.Event>): Sources => {
 }
 
 /** These can join what differs in the world: a value that is spelled more alike outranks them. */
-const weak: ReadonlySet<string> = new Set<Value.Normalisation>(["sign dropped", "clock time"])
+const weak: ReadonlySet<string> = new Set<string>([
+  "sign dropped",
+  "clock time",
+  partOfDate
+] satisfies ReadonlyArray<Weak>)
 
 const gather = (held: ReadonlyArray<Held>, value: string): ReadonlyArray<Found> => {
   const found = new Map<string, { piece: Wire.Piece; tokens: Array<Found["tokens"][number]> }>()
   for (const { piece, token } of held) {
-    const by = Value.match(value, token.text)
+    const by = Value.match(value, token.text) ?? (yearOf(token) === Value.normalise(value) ? [partOfDate] : undefined)
     if (by === undefined) continue
     const one = found.get(piece.id) ?? { piece, tokens: [] }
     if (!one.tokens.some((other) => other.token.start === token.start)) one.tokens.push({ token, by })
@@ -172,8 +185,20 @@ export const holders = (sources: Sources, pass: number, phrase: string): Readonl
   })
 }
 
-/** Lower case may change a text's length; then only the exact spelling is looked for. */
-const find = (text: string, phrase: string): number => {
+/**
+ * Where words stand in a text, in any case, and not as a part of a longer value: -1 if they do not. Lower case may change
+ * a text's length; then only the exact spelling is looked for.
+ */
+export const find = (text: string, phrase: string): number => {
+  if (phrase.trim() === "") return -1
   const lower = text.toLowerCase()
-  return lower.length === text.length ? lower.indexOf(phrase.toLowerCase()) : text.indexOf(phrase)
+  const [within, wanted] = lower.length === text.length ? [lower, phrase.toLowerCase()] : [text, phrase]
+  let tokens: ReadonlyArray<Value.Token> | undefined
+  for (let at = within.indexOf(wanted); at !== -1; at = within.indexOf(wanted, at + 1)) {
+    const end = at + wanted.length
+    tokens ??= Value.tokens(text)
+    const isPart = tokens.some((one) => (one.start < at && at < one.end) || (one.start < end && end < one.end))
+    if (!isPart) return at
+  }
+  return -1
 }

@@ -106,7 +106,7 @@ const visitValue = (
     }
     const found = phrase ? Sources.holders(walk.sources, pass, text) : Sources.carriers(walk.sources, pass, text)
     if (found.length === 0) {
-      const what = `Nothing on the wire of pass ${pass} held ${Printable.quote(text)}: the model wrote it itself.`
+      const what = `No spelling of ${Printable.quote(text)} was on the wire of pass ${pass}.`
       gap(walk, "nowhere", id, what)
     }
     for (const one of found) visitCarrier(walk, id, pass, one)
@@ -282,9 +282,10 @@ const visitReply = (walk: Walk, { content, pass, seq }: Said): void => {
 const matching = (content: string, text: string): Located | undefined => {
   const token = Value.tokens(content).find((one) => Value.match(one.text, text) !== undefined)
   if (token !== undefined) return located(token)
-  const at = content.toLowerCase().indexOf(text.toLowerCase())
-  if (at === -1 || text.trim() === "") return undefined
-  return { text: content.slice(at, at + text.length), start: at, end: at + text.length, phrase: true }
+  const at = Sources.find(content, text)
+  return at === -1
+    ? undefined
+    : { text: content.slice(at, at + text.length), start: at, end: at + text.length, phrase: true }
 }
 
 /** Why the answer says `text`, or the last reply that says it. Any spelling of the same value will do. */
@@ -300,8 +301,10 @@ export const value = (events: Iterable<Event.Event>, text: string): Chain => {
   }
   const values = first === undefined ? [] : valuesOf(first.content).map((one) => Printable.line(one.text))
   const known = values.length === 0 ? "It names no value." : `Its values: ${values.slice(0, 8).join(", ")}.`
+  const whole = said.flatMap(({ content }) => Value.tokens(content)).find((one) => one.text.includes(text))
+  const part = whole === undefined || text.trim() === "" ? "" : `; it is only part of ${Printable.quote(whole.text)}`
   const what = first === undefined ? "The run has no answer." : known
-  gap(walk, "not-found", undefined, `${Printable.quote(text)} is in nothing that the model said. ${what}`)
+  gap(walk, "not-found", undefined, `${Printable.quote(text)} is no value that the model said${part}. ${what}`)
   return chain(walk, { kind: "value", text })
 }
 

@@ -300,6 +300,9 @@ export const conclusion = (chain: Chain.Chain): ScreenLine.Line => {
     return n === 0 ? [] : [`${n} ${word}`]
   }
   const words = [...say("recorded"), ...say("elsewhere"), ...say("nowhere")]
+  const asked = new Set(verdicts.map(({ node }) => node.id))
+  const deeper = chain.gaps.filter(({ at, kind }) => kind === "nowhere" && at !== undefined && !asked.has(at)).length
+  if (deeper > 0) words.push(`${ScreenLine.counted(deeper, "value")} on the way ${deeper === 1 ? "is" : "are"} nowhere`)
   const why = words.length > 0 ? words.join(", ") : yes ? "there is no value to trace" : "there is nothing to trace"
   return [
     ScreenLine.span("supported: "),

@@ -238,6 +238,27 @@ describe("Why", () => {
     assert.isNotEmpty(Why.answer(play(looked("QX-1", long))).edges)
   })
 
+  it("takes a year from a date where nothing else says it, and says so", () => {
+    const events = play(looked("done", "ok", '{"year":2015}'), { input: "from 2012-01-01 to 2015-12-31" })
+    assert.deepStrictEqual(
+      draw(Why.tool(events, "call-1-0"))[3],
+      "    message:0 on pass 1: 2015-12-31 ~ part of a date"
+    )
+    const both = play(looked("done", "ok", '{"year":2015}'), { input: "2015: from 2012-01-01 to 2015-12-31" })
+    assert.deepStrictEqual(draw(Why.tool(both, "call-1-0"))[3], "    message:0 on pass 1: 2015")
+  })
+
+  it("never takes a part of a value for a value", () => {
+    const events = play(looked("Two chains at 24.90 EUR as R-1001.", '{"part":"chain-9s","price":24.9,"id":"R-1001"}'))
+    for (const text of ["2", "4.9", "1", "100", "hain", " "]) {
+      const { gaps, nodes } = Why.value(events, text)
+      assert.deepStrictEqual([gaps.map(({ kind }) => kind), nodes], [["not-found"], []], text)
+    }
+    assert.include(Why.value(events, "100").gaps[0]?.what, 'part of "R-1001"')
+    for (const text of ["24.9", "R-1001", "Two chains", "24.90 EUR"])
+      assert.isNotEmpty(Why.value(events, text).nodes, text)
+  })
+
   it("looks for words that are no single value as they stand", () => {
     const events = play(looked("done", "ok", '{"city":"San Diego"}'), { input: "weather in san diego please" })
     assert.deepStrictEqual(draw(Why.tool(events, "call-1-0")), [

@@ -189,7 +189,7 @@ JG7FMM        recorded  said in pass 3  #15
 └─ 2FBBAH     recorded  result of update 2FBBAH economy, pass 1  #9
    … 4 more steps (--full)
 $250      nowhere  said in pass 3  #15
-└─ nowhere  Nothing on the wire of pass 3 held "$250": the model wrote it itself.
+└─ nowhere  No spelling of "$250" was on the wire of pass 3.
 supported: no · 3 recorded, 1 nowhere
 `
     )
