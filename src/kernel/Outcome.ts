@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 import type * as Event from "./Event.ts"
-import type * as Refusal from "./Refusal.ts"
+import * as Refusal from "./Refusal.ts"
 import type * as State from "./State.ts"
 import type * as Usage from "./Usage.ts"
 
@@ -15,26 +15,41 @@ export interface Pending {
   readonly reason: Refusal.Refusal
 }
 
-export interface Outcome {
+interface Common {
   readonly runId: string
-  readonly status: "answered" | "waiting" | "stopped"
-  /** Present iff the status is `answered`. */
-  readonly answer?: string
-  /** Why the run stopped. */
-  readonly reason?: Refusal.Refusal
   readonly pending: ReadonlyArray<Pending>
   /** What the model's replies took, as far as it was reported. */
   readonly usage: Usage.Usage
   readonly passes: number
 }
 
+export interface Answered extends Common {
+  readonly status: "answered"
+  readonly answer: string
+  readonly reason?: never
+}
+
+/** A limit, an interruption, or the failure that an earlier process ended with. */
+export interface Stopped extends Common {
+  readonly status: "stopped"
+  readonly answer?: never
+  readonly reason: Refusal.Refusal
+}
+
+/** A person is asked for something first: `pending` says what. */
+export interface Waiting extends Common {
+  readonly status: "waiting"
+  readonly answer?: never
+  readonly reason?: never
+}
+
+export type Outcome = Answered | Waiting | Stopped
+
 /** The outcome of a run that has ended. A run that failed is a stop with the reason of its failure. */
-export const of = (runId: string, state: State.State, ended: Event.RunEnded): Outcome => ({
-  runId,
-  status: ended.status === "answered" ? "answered" : "stopped",
-  ...(state.answered === undefined ? {} : { answer: state.answered.content }),
-  ...(ended.reason === undefined ? {} : { reason: ended.reason }),
-  pending: state.lost,
-  usage: ended.usage,
-  passes: ended.passes
-})
+export const of = (runId: string, state: State.State, ended: Event.RunEnded): Outcome => {
+  const { usage, passes } = ended
+  const common = { runId, pending: state.lost, usage, passes }
+  return ended.status === "answered" && state.answered !== undefined
+    ? { ...common, status: "answered", answer: state.answered.content }
+    : { ...common, status: "stopped", reason: ended.reason ?? Refusal.traceEnded }
+}

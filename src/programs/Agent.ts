@@ -27,6 +27,9 @@ import * as Record from "../services/Record.ts"
 import * as Dispatch from "./Dispatch.ts"
 import * as Loop from "./Loop.ts"
 
+export type { Handlers as BoundHandlers, Prepared } from "./Dispatch.ts"
+export type { Progress } from "./Loop.ts"
+
 /** The definition or the input of a run is not one that can be run. Nothing was recorded. */
 export class InvalidAgent extends Schema.TaggedError<InvalidAgent>()("InvalidAgent", {
   /** Everything that is wrong with it. */
@@ -48,8 +51,18 @@ export class RunOpen extends Schema.TaggedError<RunOpen>()("RunOpen", {
   }
 }
 
+/** There is a run with that id already. Nothing was recorded. */
+export class RunExists extends Schema.TaggedError<RunExists>()("RunExists", {
+  runId: Schema.String,
+  ...Problem.fields
+}) {
+  override get message(): string {
+    return Problem.render(this)
+  }
+}
+
 /** Everything that can go wrong with a run. What goes wrong with a tool's call is a settlement, not an error. */
-export type AgentError = LLM.LLMError | Record.RecordError | Record.RecordConflict | InvalidAgent | RunOpen
+export type AgentError = LLM.LLMError | Record.RecordError | Record.RecordConflict | InvalidAgent | RunOpen | RunExists
 
 export interface Limits {
   /** Turns of the loop, each at most one model call. Default 50. */
@@ -174,18 +187,20 @@ const newRunId = Effect.map(Effect.replicateEffect(Random.nextIntBetween(0, alph
   digits.map((digit) => alphabet.charAt(digit)).join("")
 )
 
-const validate = (agent: Agent<never> | Agent<unknown>, input: string): Effect.Effect<void, InvalidAgent> => {
-  const problems = [...agent.problems, ...(input.trim() === "" ? ["The input is empty."] : [])]
-  if (problems.length === 0) return Effect.void
-  return new InvalidAgent({
+const invalid = (name: string, problems: ReadonlyArray<string>): InvalidAgent =>
+  new InvalidAgent({
     problems,
     code: "WF-RUN-010",
     what: problems.slice(0, 20).join(" "),
-    where: `agent ${Printable.quote(agent.name)}`,
-    next: "Correct the definition or the input and run it again.",
+    where: `agent ${Printable.quote(name)}`,
+    next: "Correct the definition, the layers or the input, and run it again.",
     outcome: "not-applied",
     retry: "never"
   })
+
+const validate = (agent: Agent<never> | Agent<unknown>, input: string): Effect.Effect<void, InvalidAgent> => {
+  const problems = [...agent.problems, ...(input.trim() === "" ? ["The input is empty."] : [])]
+  return problems.length === 0 ? Effect.void : invalid(agent.name, problems)
 }
 
 type Emit = Loop.Options["emit"]
@@ -202,11 +217,36 @@ const drive = <R>(
   Effect.gen(function* () {
     const { concurrency, limits, maxResultChars, parameters, pieces, tools } = agent
     const handlers = yield* agent.handlers
+    const unhandled = Array.from(tools.keys()).filter((name) => !handlers.has(name))
+    if (unhandled.length > 0) {
+      return yield* invalid(
+        agent.name,
+        unhandled.map((name) => `No layer provides the handler of ${Printable.quote(name)}.`)
+      )
+    }
     const spec = { pieces, tools: Array.from(tools.values(), ({ declared }) => declared), parameters, limits }
     const options: Loop.Options = { runId, startedAt, spec, tools, handlers, concurrency, maxResultChars, emit }
     const { ended, state } = yield* Loop.drive(options, recorded, first)
     return Outcome.of(runId, state, ended)
   }).pipe(Effect.withSpan("Agent.run", { attributes: { agent: agent.name, runId }, captureStackTrace: false }))
+
+const exists = (runId: string): RunExists =>
+  new RunExists({
+    runId,
+    code: "WF-RUN-012",
+    what: `There is a run ${Printable.quote(runId)} already.`,
+    next: "Resume it if it is open, follow it up if it has ended, or use another id.",
+    outcome: "not-applied",
+    retry: "never"
+  })
+
+/** A conflict at the first entry is no other writer: the run is there already. */
+const orExists = <A, E, R>(runId: string, started: Effect.Effect<A, E | Record.RecordConflict, R>) =>
+  Effect.catchIf(
+    started,
+    (error): error is Record.RecordConflict => error instanceof Record.RecordConflict && error.expectedSeq === 0,
+    () => exists(runId)
+  )
 
 const begin = <R>(agent: Agent<R>, input: string, options: RunOptions | undefined, emit: Emit) =>
   Effect.gen(function* () {
@@ -221,7 +261,7 @@ const begin = <R>(agent: Agent<R>, input: string, options: RunOptions | undefine
       manifest,
       input: Printable.wellFormed(input)
     }
-    return yield* drive(agent, runId, startedAt, emit, Run.initial, [started])
+    return yield* orExists(runId, drive(agent, runId, startedAt, emit, Run.initial, [started]))
   })
 
 /** Works on `input` until there is an answer, a limit is reached, or something fails. */
@@ -287,13 +327,7 @@ export const resumeStream = <R>(
   runId: string
 ): Stream.Stream<Loop.Progress, AgentError, Services | R> => streamed((emit) => carryOn(agent, runId, emit))
 
-/** A new run that goes on from the conversation of one that has ended, with a further message of the person. */
-export const followUp = <R>(
-  agent: Agent<R>,
-  runId: string,
-  message: string,
-  options?: RunOptions
-): Effect.Effect<Outcome.Outcome, AgentError, Services | R> =>
+const goOn = <R>(agent: Agent<R>, runId: string, message: string, options: RunOptions | undefined, emit: Emit) =>
   Effect.gen(function* () {
     yield* validate(agent, message)
     const { state } = yield* load(runId)
@@ -324,5 +358,22 @@ export const followUp = <R>(
       message: piece.message
     }))
     const received: Event.MessageReceived = { _tag: "MessageReceived", content: input }
-    return yield* drive(agent, ownId, startedAt, silent, Run.initial, [started, ...carried, received])
+    return yield* orExists(ownId, drive(agent, ownId, startedAt, emit, Run.initial, [started, ...carried, received]))
   })
+
+/** A new run that goes on from the conversation of one that has ended, with a further message of the person. */
+export const followUp = <R>(
+  agent: Agent<R>,
+  runId: string,
+  message: string,
+  options?: RunOptions
+): Effect.Effect<Outcome.Outcome, AgentError, Services | R> => goOn(agent, runId, message, options, silent)
+
+/** As `followUp`, seen while it goes on. */
+export const followUpStream = <R>(
+  agent: Agent<R>,
+  runId: string,
+  message: string,
+  options?: RunOptions
+): Stream.Stream<Loop.Progress, AgentError, Services | R> =>
+  streamed((emit) => goOn(agent, runId, message, options, emit))

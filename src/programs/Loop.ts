@@ -106,7 +106,7 @@ export const drive = (
         })
         const reply = yield* Effect.either(inTime(collected))
         if (Either.isLeft(reply)) {
-          failure = reply.left
+          failure = new LLM.LLMError({ ...reply.left, runId })
           return happen([failed(iteration, reply.left, partialChars)])
         }
         if (Option.isNone(reply.right)) return yield* outOfTime

@@ -12,6 +12,7 @@ import type * as Retention from "../kernel/Retention.ts"
 import { type ArtifactStoreError, failure } from "./ArtifactStoreError.ts"
 import * as MemoryArtifactStore from "./MemoryArtifactStore.ts"
 
+export type { Limits } from "../kernel/Retention.ts"
 export { ArtifactStoreError } from "./ArtifactStoreError.ts"
 export { Entropy } from "./Entropy.ts"
 

@@ -22,7 +22,8 @@ import * as ScriptedLLM from "./ScriptedLLM.ts"
 
 export { failure, LLMError } from "./LLMError.ts"
 export type { Details, Reason } from "./LLMError.ts"
-export type { Call, Chooser, Fault, Line, Step, Steps } from "./ScriptedLLM.ts"
+export type { Options as OpenAiCompatibleOptions } from "./OpenAiCompatibleLLM.ts"
+export type { Call, Chooser, Fault, Line, Options as ScriptedOptions, Step, Steps } from "./ScriptedLLM.ts"
 export { byPass, call, fail, say, Script, ScriptIncomplete, together } from "./ScriptedLLM.ts"
 
 /** A piece of a reply, as it arrives. Text comes in deltas; a call comes whole, its arguments as the model wrote them. */

@@ -24,7 +24,12 @@ export type Reason = typeof Reason.Type
  * The model gave no usable reply. `Limited` and `Unavailable` may be retried as `retry` says; `StreamBroken` is unknown
  * for billing and safe for content.
  */
-export class LLMError extends Schema.TaggedError<LLMError>()("LLMError", { reason: Reason, ...Problem.fields }) {
+export class LLMError extends Schema.TaggedError<LLMError>()("LLMError", {
+  reason: Reason,
+  ...Problem.fields,
+  /** The run that it ended, if it ended one: its record has the rest. */
+  runId: Schema.optionalWith(Schema.String, { exact: true })
+}) {
   override get message(): string {
     return Problem.render(this)
   }

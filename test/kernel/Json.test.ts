@@ -208,6 +208,7 @@ describe("Json.parse", () => {
     ["-a", 1, 1, 2, "a digit", "a letter"],
     ["+1", 0, 1, 1, "a value", "another character"],
     ["1e", 2, 1, 3, "a digit", "the end of the text"],
+    ["tr ue", 2, 1, 3, "true", "another character"],
     ["1d5", 1, 1, 2, "the end of the text", "a letter"],
     ["1e+", 3, 1, 4, "a digit", "the end of the text"],
     ["1 2", 2, 1, 3, "the end of the text", "a digit"],
@@ -434,6 +435,61 @@ describe("Json.parse", () => {
       "Key at /args/__proto__ is reserved and is not accepted. At /args/__proto__. Use another key.",
       "Value at /args/1 is negative zero. At /args/1. Write 0."
     ])
+  })
+
+  it("keeps its codes", () => {
+    const problems = [
+      refused("11", { maxChars: 1 }),
+      refused("[]", { maxDepth: 0 }),
+      refused('{"a":1}', { maxKeys: 0 }),
+      refused(""),
+      refused('{"prototype":1}'),
+      refused("-0"),
+      Either.getOrThrow(Either.flip(Json.canonical(undefined)))
+    ]
+    assert.deepStrictEqual(
+      problems.map(({ _tag, code }) => `${code} ${_tag}`),
+      [
+        "WF-JSON-001 InputTooLarge",
+        "WF-JSON-002 InputTooDeep",
+        "WF-JSON-003 InputTooWide",
+        "WF-JSON-004 MalformedJson",
+        "WF-JSON-005 ForbiddenKey",
+        "WF-JSON-006 NotCanonicalJson",
+        "WF-JSON-007 NotJson"
+      ]
+    )
+  })
+
+  it("names the rule and the way out", () => {
+    const said = (problem: Problem.Problem) => `${problem.what} ${problem.next}`
+    assert.deepStrictEqual(
+      [
+        refused('{"a":1,"a":1}'),
+        refused('["\ud800"]'),
+        refused('"\\u0000"'),
+        refused("[1e999]"),
+        refused('["abc"]', { maxStringChars: 2 }),
+        Either.getOrThrow(Either.flip(Json.canonical([NaN])))
+      ].map(said),
+      [
+        "Key at /a occurs twice in its object. Keep one of the two.",
+        "Value at /0 holds half a surrogate pair. Write whole characters, or U+FFFD where one was cut.",
+        "Value at the top level holds the character U+0000. Leave that character out.",
+        "Value at /0 is a number that is too large or has too many digits. Send it as a string.",
+        "The string has 3 characters; the limit is 2. Store large content as an artifact and pass its reference.",
+        "The value at /0 is not JSON: it is not a finite number. Convert it before it is handed over."
+      ]
+    )
+  })
+
+  it("shortens a long path and a long key", () => {
+    const path = (keys: ReadonlyArray<string>) => JsonProblem.notJson(keys, "test").path
+    const keys = (n: number) => Array.from({ length: n }, (_, index) => String(index))
+    assert.strictEqual(path(keys(64)), `/${keys(64).join("/")}`)
+    assert.strictEqual(path(keys(65)), `/${keys(32).join("/")}/…/${keys(65).slice(33).join("/")}`)
+    assert.strictEqual(path(["k".repeat(64)]), `/${"k".repeat(64)}`)
+    assert.include(path(["k".repeat(65)]), "…65 characters, sha256 ")
   })
 
   it("looks at each character a fixed number of times", () => {

@@ -219,6 +219,19 @@ describe("A definition or an input that cannot be run", () => {
   )
 })
 
+describe("An agent without the handlers of its tools", () => {
+  it.effect("is refused before anything is recorded", () =>
+    Effect.gen(function* () {
+      const agent = { ...Shop.agent, handlers: Effect.succeed(new Map()) }
+      const error = yield* Effect.flip(Agent.run(agent, "Sell.", { runId: "r" })).pipe(withModel([]))
+      assert.strictEqual(error._tag, "InvalidAgent")
+      assert.include(error.message, "handler")
+      const record = yield* Record.Record
+      assert.isEmpty((yield* record.list()).runs)
+    }).pipe(withServices)
+  )
+})
+
 describe("A model that fails", () => {
   it.effect("fails the run with its own error, and the record has the end", () =>
     Effect.gen(function* () {
@@ -226,7 +239,7 @@ describe("A model that fails", () => {
       const error = yield* Effect.flip(Agent.run(plain, "Go.", { runId: "r" })).pipe(
         withModel([{ deltas: ["some ", "text"], fault }])
       )
-      assert.deepStrictEqual({ ...error }, { ...fault })
+      assert.deepStrictEqual({ ...error }, { ...fault, runId: "r" })
       const events = yield* Shop.events("r")
       assert.deepInclude(events.at(-2), { _tag: "ModelFailed", reason: "Unavailable" })
       assert.deepInclude(events.at(-1), { _tag: "RunEnded", status: "failed", passes: 1 })
@@ -338,6 +351,18 @@ describe("Agent.followUp", () => {
         assert.lengthOf(carried(yield* Shop.events("two")), 3)
       }).pipe(withModel(steps))
     }).pipe(Effect.provide(Shop.handlers([])), withServices)
+  )
+
+  it.effect("is seen while it goes on", () =>
+    Effect.gen(function* () {
+      yield* Effect.gen(function* () {
+        yield* Agent.run(plain, "First.", { runId: "one" })
+        const seen = yield* Stream.runCollect(Agent.followUpStream(plain, "one", "Second.", { runId: "two" }))
+        const recorded = Array.from(seen).flatMap((one) => (one._tag === "Recorded" ? [one.event] : []))
+        assert.deepStrictEqual(recorded, yield* Shop.events("two"))
+        assert.strictEqual(recorded.at(-1)?._tag, "RunEnded")
+      }).pipe(withModel(["One.", "Two."]))
+    }).pipe(withServices)
   )
 
   it.effect("refuses a run that is open, and one that is not there", () =>

@@ -229,7 +229,8 @@ describe("A run that is stopped and resumed", () => {
         const at = base.events.findIndex(({ _tag }) => _tag === "ToolCalled")
         const record = yield* Record.Record
         yield* record.append("r", 0, base.events.slice(0, at + 1))
-        const agent = { ...today, handlers: Effect.succeed(new Map()) }
+        const unused = new Map(Array.from(today.tools.keys(), (name) => [name, () => Effect.succeed("")]))
+        const agent = { ...today, handlers: Effect.succeed(unused) }
         yield* Agent.resume(agent, "r")
         const settled = (yield* Shop.events("r")).flatMap((event) => (event._tag === "ToolSettled" ? [event] : []))
         assert.deepStrictEqual(
@@ -745,7 +746,7 @@ describe("Two loops on one run", () => {
       const error = yield* Effect.flip(Agent.run(make(), "Go.", { runId: "r" })).pipe(
         Effect.provide(LLM.layerScripted([]))
       )
-      assert.strictEqual(error._tag, "RecordConflict")
+      assert.deepInclude(error, { _tag: "RunExists", runId: "r", outcome: "not-applied" })
     }).pipe(Effect.provide([Shop.services, idle]))
   )
 })
