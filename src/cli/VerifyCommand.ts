@@ -94,7 +94,7 @@ const judge = (reading: Record.Reading, anchor: Record.Anchor | undefined): Effe
             `${verified.left.what} Expected ${verified.left.expected}, found ${verified.left.found}.`,
             verified.left.seq
           )
-        : { name: "chain", ok: true, what: `every hash follows; head #${last} ${hash}` }
+        : { name: "chain", ok: true, what: `every hash follows; --anchor ${last}:${hash}` }
       const torn: ReadonlyArray<Check> =
         bytesDropped === 0
           ? []

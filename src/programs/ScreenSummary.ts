@@ -214,9 +214,10 @@ const isTypable = (value: string): boolean => value.length <= 32 && Printable.li
 
 const nextLines = (run: Account, { name }: Options, more: ReadonlyArray<string>): ReadonlyArray<ScreenLine.Line> => {
   const first = rows(run.verdicts).find(({ verdict }) => isTypable(verdict.node.value))
-  const { answered, iteration } = run.ticker.state
+  const { answered, calling, failure, iteration } = run.ticker.state
+  const replied = calling === undefined && failure === undefined ? iteration : iteration - 1
   const ofValue = first === undefined ? `wherefore why ${name}` : whyCommand(name, first.verdict.node.value)
-  const ofPass = iteration === 0 ? [] : [`wherefore why ${name} --pass ${iteration}`]
+  const ofPass = replied === 0 ? [] : [`wherefore why ${name} --pass ${replied}`]
   return [...(answered === undefined ? ofPass : [ofValue]), ...more].map((command, index) => [
     ScreenLine.span(index === 0 ? "next     " : margin, "faint"),
     ScreenLine.span(command)

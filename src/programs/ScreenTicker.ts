@@ -171,7 +171,7 @@ const settled = (before: Ticker, ticker: Ticker, event: Event.ToolSettled, seq: 
   const { durationMs, error, outcome, served, toolCallId, toolName } = event
   const call = before.state.transcript.open?.calls.find((one) => one.toolCallId === toolCallId)
   const name = ScreenLine.fit(toolName, 32)
-  const text = call === undefined ? name : `${name} ${argumentsText(call.args)}`
+  const text = call === undefined ? name : `${name} ${argumentsText(call.args)}`.trimEnd()
   const ms = durationMs === undefined ? {} : { ms: durationMs }
   const ok = outcome === "ran-ok"
   // The fold counts the result into the conversation when the last call settles: what was sent is what was before.
@@ -226,7 +226,8 @@ export const step = (before: Ticker, seq: number, event: Event.Event, options: O
       return settled(before, ticker, event, seq, options)
     case "RunEnded": {
       const first = state.marks.length === 0 ? opening(ticker, undefined, options) : []
-      if (event.reason === undefined) return { ticker, lines: first }
+      // What failed has been said already.
+      if (event.reason === undefined || state.failure !== undefined) return { ticker, lines: first }
       const shown = row(ticker, { verb: event.status, style: "warn", text: event.reason.what, seq }, options)
       return { ticker: shown.ticker, lines: [...first, ...shown.lines] }
     }

@@ -84,7 +84,7 @@ const callBelow = (walk: Walk, call: Chain.CallNode, seq: number): ReadonlyArray
 
 const callText = ({ args, outcome, pass, toolName }: Chain.CallNode): string => {
   const ended = outcome === undefined || outcome === "ran-ok" ? "result" : outcome
-  return `${ended} of ${ScreenLine.fit(toolName, 32)} ${ScreenTicker.argumentsText(args)}, pass ${pass}`
+  return `${`${ended} of ${ScreenLine.fit(toolName, 32)} ${ScreenTicker.argumentsText(args)}`.trimEnd()}, pass ${pass}`
 }
 
 const carrierStep = (walk: Walk, carrier: Chain.CarrierNode, by: ReadonlyArray<string>): Step => {
@@ -135,7 +135,7 @@ const askedStep = (walk: Walk, node: Chain.Node, word: ScreenVerdict.Word | unde
     label: ScreenLine.fit(toolName, 48),
     labelStyle: "mark",
     claim: "called",
-    where: `${ScreenTicker.argumentsText(args)}, pass ${pass}`,
+    where: [ScreenTicker.argumentsText(args), `pass ${pass}`].filter((part) => part !== "").join(", "),
     seq,
     below: () => callBelow(walk, node, seq)
   }

@@ -174,8 +174,8 @@ describe("The command", () => {
     })
 
     it("a record against an anchor that was kept elsewhere", async () => {
-      const [, head] = /head (#\d+ \S+)/.exec((await Fixture.inside(["verify", "airline"])).stdout) ?? []
-      const anchor = (head ?? "").replace(" ", ":")
+      const { stdout } = await Fixture.inside(["verify", "airline"])
+      const [, anchor = ""] = /--anchor (\d+:\S+)/.exec(stdout) ?? []
       await check(0, ["verify", "airline", "--anchor", anchor], /whole/, /^$/)
       await check(1, ["verify", "open", "--anchor", anchor], /FAILS at/, /^$/)
     })
