@@ -110,7 +110,7 @@ const judge = (
 }
 
 /** The first record of each map. */
-const byMap = (engagement: Lease.MapEngagement): ReadonlyMap<string, Lease.MapEngagementRecord> =>
+export const byMap = (engagement: Lease.MapEngagement): ReadonlyMap<string, Lease.MapEngagementRecord> =>
   new Map([...engagement].reverse().map((record) => [record.mapId, record]))
 
 /** The result with what the parked records hold off the wire. */
