@@ -5,29 +5,10 @@
  */
 import * as Schema from "effect/Schema"
 import * as CallOutcome from "./CallOutcome.ts"
+import * as Guard from "./Guard.ts"
 
 const optional = <A, I, R>(schema: Schema.Schema<A, I, R>) => Schema.optionalWith(schema, { exact: true })
 const id = Schema.NonEmptyString
-
-/** A comparison in a guard. `in` and `notIn` take a list. */
-export const Op = Schema.Literal("eq", "ne", "gt", "gte", "lt", "lte", "in", "notIn")
-export type Op = typeof Op.Type
-
-/** `field` is `outcome`, or the JSON pointer of a value in the result; `""` is the whole result. */
-export const Condition = Schema.Struct({ field: Schema.String, op: Op, value: Schema.Unknown })
-export type Condition = typeof Condition.Type
-
-/**
- * A condition with the value that it judged. A value that is not a scalar, or is long, is told by kind in `foundKind`;
- * with neither there was no value, and no condition holds of that.
- */
-export const Verdict = Schema.Struct({
-  ...Condition.fields,
-  holds: Schema.Boolean,
-  found: optional(Schema.Union(Schema.String, Schema.Number, Schema.Boolean, Schema.Null)),
-  foundKind: optional(Schema.String)
-})
-export type Verdict = typeof Verdict.Type
 
 /** How an edge's guard was judged on one call. */
 export const GuardEvaluation = Schema.Struct({
@@ -36,7 +17,7 @@ export const GuardEvaluation = Schema.Struct({
   toolCallId: id,
   toolName: Schema.String,
   outcome: CallOutcome.Ran,
-  conditions: Schema.Array(Verdict)
+  conditions: Schema.Array(Guard.Verdict)
 })
 export type GuardEvaluation = typeof GuardEvaluation.Type
 
