@@ -29,10 +29,11 @@ const lineOf = (
   positions: CursorMove.ByMap<string>,
   isSkill: (id: string) => boolean
 ): ReadonlyArray<string> => {
-  const cursor = CursorMove.get(positions, map.id) ?? record.at
+  const position = CursorMove.get(positions, map.id) ?? record.at
+  const cursor = position !== undefined && map.memberIds.includes(position) ? position : undefined
   const ids = Array.from(new Set(honoured(map, cursor))).filter(mayName)
   if (ids.length === 0) return []
-  const isNamed = cursor !== undefined && map.memberIds.includes(cursor) && mayName(cursor)
+  const isNamed = cursor !== undefined && mayName(cursor)
   // A map may share its id with a skill that may not be named.
   const name = isSkill(map.id) && !mayName(map.id) ? unknown : SafeId.print(map.id)
   const reason = record.by === "assumed" ? "its lease ended, and had no cause on record" : "its lease ended"

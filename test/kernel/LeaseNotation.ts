@@ -68,7 +68,7 @@ const showChange = ({ iteration: _, kind, mapId, ...rest }: Engagement.Engagemen
     .join(" ")}`
 
 /** What follows from a pass, a line each: the changes, the records, and what is off the wire. */
-export const show = ({ changes, next, parkedInjectionIds, parkedToolNames }: Engagement.EngagementAdvance): string =>
+const show = ({ changes, next, parkedInjectionIds, parkedToolNames }: Engagement.EngagementAdvance): string =>
   [
     ...changes.map((change) => `> ! ${showChange(change)}`),
     ...(next.length === 0 ? ["> no record"] : next.map((record) => `> ${showRecord(record)}`)),
