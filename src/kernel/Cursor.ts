@@ -19,6 +19,10 @@ export interface Verdict {
   readonly offered?: ReadonlyArray<string>
 }
 
+/** The menu that is still open: the verdict offered ids, and nothing has moved since. */
+export const outstanding = (verdict: Verdict | undefined, hasMoved: boolean): ReadonlyArray<string> =>
+  hasMoved || verdict?.chosen !== undefined ? [] : (verdict?.offered ?? [])
+
 /**
  * What a pass resolves on: the facts of a batch, if there was one, and what is so of the run. `said` are the person's
  * words, `tags` the application's for this run, `activated` the skills that are active without a cursor on them.

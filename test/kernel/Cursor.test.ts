@@ -264,6 +264,17 @@ describe("SkillMap.reachable", () => {
   })
 })
 
+describe("Cursor.outstanding", () => {
+  it("is the menu of a verdict that chose nothing, until something moves", () => {
+    const menu = { by: "menu", offered: ["a", "b"] }
+    assert.deepStrictEqual(Cursor.outstanding(menu, false), ["a", "b"])
+    assert.isEmpty(Cursor.outstanding(menu, true))
+    assert.isEmpty(Cursor.outstanding({ ...menu, chosen: "a" }, false))
+    assert.isEmpty(Cursor.outstanding({ by: "intent" }, false))
+    assert.isEmpty(Cursor.outstanding(undefined, false))
+  })
+})
+
 describe("Entry.match", () => {
   const matches = (declared: string, said: string, kind: "keywords" | "phrases" = "keywords") =>
     Entry.match({ skillId: "a", [kind]: [declared] }, Entry.read(said), new Set())?.text
