@@ -94,6 +94,7 @@ describe("Evidence.of", () => {
     ])
     assert.deepStrictEqual(results(call("t1", "ran-ok", { mapId: "M", memberId: "z" })), ["M/z/t1"])
     assert.deepStrictEqual(results(call("t1", "ran-ok", { memberId: "z" })), ["/z/t1"])
+    assert.deepStrictEqual(results(call("t1", "ran-ok", { mapId: "N", memberId: "a" })), ["N/a/t1"])
   })
 
   for (const toolName of CallOutcome.frameworkTools) {
@@ -127,7 +128,7 @@ describe("Evidence.of", () => {
   })
 
   it("has the batch's accepted picks, the last hop among them pending", () => {
-    const picks = [pick("a", "reaffirm"), pick("b", "hop+reengage"), pick("guide", "open"), pick("a", "reengage")]
+    const picks = [pick("a"), pick("b", "hop+reengage"), pick("guide", "open"), pick("a", "reengage")]
     const { pass } = Evidence.of(M, undefined, known({ picks }))
     assert.deepStrictEqual(pass.acceptedSkillPicks, ["a", "b", "guide", "a"])
     assert.strictEqual(pass.pendingSkillPick, "b")
