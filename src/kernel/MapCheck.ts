@@ -7,7 +7,6 @@ import * as CallOutcome from "./CallOutcome.ts"
 import * as Entry from "./Entry.ts"
 import * as Guard from "./Guard.ts"
 import * as Json from "./Json.ts"
-import * as Route from "./Route.ts"
 import * as SafeId from "./SafeId.ts"
 import type * as SkillMap from "./SkillMap.ts"
 import type * as SkillMapError from "./SkillMapError.ts"
@@ -129,7 +128,7 @@ const routes = (map: SkillMap.SkillMap): Problems => {
       const next = "Write it as a field, a comparison and a JSON value."
       return [problem("GuardMalformed", `${where}/when/${n}`, `The condition cannot be judged: ${fault}.`, next)]
     })
-    const field = faults.length === 0 ? Guard.contradiction(Route.conditions(route)) : undefined
+    const field = faults.length === 0 ? Guard.contradiction(route.when ?? []) : undefined
     const isCaused = route.tool !== undefined || (route.when ?? []).length > 0
     return [
       ...target(ids, route.from, `${where}/from`),
