@@ -97,7 +97,8 @@ const judge = (
 
   // L5, idle.
   if (!isIdle()) return { record: prior }
-  const idle = prior.idle + 1
+  // A damaged record may hold no count.
+  const idle = Number.isInteger(prior.idle) ? prior.idle + 1 : 1
 
   // L6, park; L7, unless it may not be.
   if (idle >= grace && !EvidenceStrength.isFirm(prior.by) && map.nonParkable !== true) {

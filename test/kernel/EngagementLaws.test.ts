@@ -306,7 +306,8 @@ describe("Engagement laws", () => {
         const { next } = Engagement.advance(plan, damaged, pass)
         for (const { mapId } of next) assert.isTrue(plan.maps.some(({ id }) => id === mapId))
         Engagement.release(plan, damaged, "M", 1)
-      })
+      }),
+      { numRuns: 2_000 }
     )
   })
 
