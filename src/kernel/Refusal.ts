@@ -26,7 +26,12 @@ export const Tag = Schema.Literal(
   "ToolOutputTooLarge",
   "Interrupted",
   "TraceEnded",
-  "ModelFailed"
+  "ModelFailed",
+  "SkillHidden",
+  "SkillUnreachable",
+  "PostureHeld",
+  "StaleOffer",
+  "StepNotSkipped"
 )
 export type Tag = typeof Tag.Type
 

@@ -353,6 +353,7 @@ describe("Json.parse", () => {
   for (const [text, path, reason] of uncanonical) {
     it(`refuses ${JSON.stringify(text)}: ${reason}`, () => {
       assert.deepInclude(refused(text), { _tag: "NotCanonicalJson", path, reason })
+      assert.isTrue(isProblem(refused(text)))
     })
   }
 

@@ -60,8 +60,10 @@ describe("Refusal", () => {
     })
   }
 
-  it("has every tag", () => {
-    assert.deepStrictEqual(new Set(all.map(({ tag }) => tag)), new Set(Refusal.Tag.literals))
+  it("has every tag but those of skills, which their own modules make", () => {
+    const ofSkills = new Set(["SkillHidden", "SkillUnreachable", "PostureHeld", "StaleOffer", "StepNotSkipped"])
+    const tags = Refusal.Tag.literals.filter((tag) => !ofSkills.has(tag))
+    assert.deepStrictEqual(new Set<string>(all.map(({ tag }) => tag)), new Set<string>(tags))
   })
 
   it("names each kind by one code", () => {
