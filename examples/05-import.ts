@@ -33,6 +33,6 @@ Effect.runPromise(program).catch(console.error)
 //       └─ TX-4471  recorded  the person's message                              #0
 // gap, untold: The imported trace does not hold the tool definitions that the model was sent.
 // $250      nowhere  said in pass 2                                             #8
-// └─ nowhere  Nothing on the wire of pass 2 held "$2… 12 more …el wrote it itself.
-// gap, nowhere: Nothing on the wire of pass 2 held "$250": the model wrote it itself.
+// └─ nowhere  No spelling of "$250" was on the wire of pass 2.
+// gap, nowhere: No spelling of "$250" was on the wire of pass 2.
 // gap, untold: The imported trace does not hold the tool definitions that the model was sent.
