@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Schema from "effect/Schema"
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeSync } from "node:fs"
+import { closeSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type Figure, median } from "./Figure.ts"
@@ -61,28 +61,47 @@ const byHand = (passes: number, log: (line: string) => void): void => {
   say({ role: "assistant", content: "All rows are read." })
 }
 
-/** Passes before a measurement, so that a short run is not measured while its code is still being compiled. */
-const warmUp = 4_000
-
 interface Work {
   readonly run: () => Promise<unknown> | void
   /** What is not measured: it lets go of what the run has kept. */
   readonly end?: () => Promise<void>
 }
 
-/** Microseconds a pass of the process's CPU time, the median of `times` runs after a warm-up. */
-const cost = async (passes: number, times: number, work: (index: number) => Work | Promise<Work>): Promise<number> => {
-  const spent: Array<number> = []
-  const before = Math.ceil(warmUp / passes)
-  for (let index = -before; index < times; index++) {
-    const { end, run } = await work(index)
+/** One kind of run of one length, and what its passes cost: microseconds of the process's CPU time, a round each. */
+interface Cell {
+  readonly passes: number
+  readonly kind: string
+  readonly work: (index: number) => Work | Promise<Work>
+  readonly spent: Array<number>
+}
+
+const rounds = 11
+/** Passes of a cell in a round, so that short runs are measured as often as long ones. */
+const passesInRound = 1_000
+
+/** One round of a cell. */
+const measure = async (cell: Cell, round: number): Promise<number> => {
+  const times = passesInRound / cell.passes
+  let spent = 0
+  for (let index = 0; index < times; index++) {
+    const { end, run } = await cell.work(round * times + index)
     const started = process.cpuUsage()
     await run()
     const { system, user } = process.cpuUsage(started)
-    if (index >= 0) spent.push((user + system) / passes)
+    spent += user + system
     await end?.()
   }
-  return median(spent)
+  return spent / passesInRound
+}
+
+/** All cells take turns, so that what one does to the process is done to all; the first two rounds only warm up. */
+const measureAll = async (cells: ReadonlyArray<Cell>): Promise<void> => {
+  for (let round = 0; round < rounds + 2; round++) {
+    for (const cell of cells) {
+      const spent = await measure(cell, round)
+      if (round >= 2) cell.spent.push(spent)
+    }
+  }
 }
 
 const directory = mkdtempSync(join(tmpdir(), "wherefore-bench-"))
@@ -102,49 +121,61 @@ const driven = async (
   }
 }
 
-export const run = async (): Promise<ReadonlyArray<Figure>> => {
-  const figures: Array<Figure> = []
-  const perPass = new Map<string, number>()
-  const note = (n: number, metric: string, value: number, unit: string, against: string, base: number) =>
-    figures.push({ bench: "passes", n, metric, value, unit, against, ratio: value / base })
-  try {
-    for (const n of sizes) {
-      const times = Math.max(9, Math.round(1_000 / n))
-      const hand = await cost(n, times, () => ({ run: () => byHand(n, () => undefined) }))
-      const handLog = join(directory, `hand-${n}.ndjson`)
-      const handFile = await cost(n, times, () => {
-        rmSync(handLog, { force: true })
-        const file = openSync(handLog, "a")
-        return { run: () => byHand(n, (line) => writeSync(file, line)), end: async () => closeSync(file) }
-      })
-      const newBytes = statSync(handLog).size / n
+const against = { memory: "hand-written loop in memory", file: "hand-written loop that appends lines" }
 
-      const layers = {
-        memory: { layer: Record.layerMemory, floor: hand, against: "hand-written loop in memory" },
-        file: {
-          layer: Record.layerFile({ directory, durability: "process-crash" }),
-          floor: handFile,
-          against: "hand-written loop that appends lines"
-        }
-      }
-      for (const [name, { against, floor, layer }] of Object.entries(layers)) {
-        const value = await cost(n, times, (index) =>
-          driven(layer, n, `${name}-${n}-${index < 0 ? `warm${-index}` : index}`)
-        )
-        note(n, `time a pass, record in ${name}`, value, "µs CPU", against, floor)
-        note(n, `passes a second, record in ${name}`, 1e6 / value, "passes/s CPU", against, 1e6 / floor)
-        const first = perPass.get(name) ?? value
-        perPass.set(name, first)
-        note(n, `time a pass, record in ${name}, growth`, value, "µs CPU", `the pass of a run of ${sizes[0]}`, first)
-      }
-      const bytes = readFileSync(join(directory, `file-${n}-0.ndjson`)).length / n
-      note(n, "record a pass", bytes, "bytes", "the new messages as JSON lines", newBytes)
-      const firstBytes = perPass.get("bytes") ?? bytes
-      perPass.set("bytes", firstBytes)
-      note(n, "record a pass, growth", bytes, "bytes", `the pass of a run of ${sizes[0]}`, firstBytes)
-    }
+const cellsOf = (passes: number): ReadonlyArray<Cell> => {
+  const cell = (kind: string, work: Cell["work"]): Cell => ({ passes, kind, work, spent: [] })
+  return [
+    cell("hand memory", () => ({ run: () => byHand(passes, () => undefined) })),
+    cell("hand file", () => {
+      const log = join(directory, `hand-${passes}.ndjson`)
+      rmSync(log, { force: true })
+      const file = openSync(log, "a")
+      return { run: () => byHand(passes, (line) => writeSync(file, line)), end: async () => closeSync(file) }
+    }),
+    cell("memory", (index) => driven(Record.layerMemory, passes, `memory-${passes}-${index}`)),
+    cell("file", (index) =>
+      driven(Record.layerFile({ directory, durability: "process-crash" }), passes, `file-${passes}-${index}`)
+    )
+  ]
+}
+
+export const run = async (): Promise<ReadonlyArray<Figure>> => {
+  const cells = sizes.flatMap(cellsOf)
+  try {
+    await measureAll(cells)
+    const cost = (passes: number, kind: string): number =>
+      median(cells.find((cell) => cell.passes === passes && cell.kind === kind)?.spent ?? [])
+    const [shortest = 0] = sizes
+    const bytes = (n: number): number => statSync(join(directory, `file-${n}-0.ndjson`)).size / n
+    const newBytes = (n: number): number => statSync(join(directory, `hand-${n}.ndjson`)).size / n
+    const first = `the pass of a run of ${shortest}`
+    return sizes.flatMap((n) => {
+      const figure = (metric: string, value: number, unit: string, against: string, base: number): Figure => ({
+        bench: "passes",
+        n,
+        metric,
+        value,
+        unit,
+        against,
+        ratio: value / base
+      })
+      const times = (["memory", "file"] as const).flatMap((kind) => {
+        const value = cost(n, kind)
+        const floor = cost(n, `hand ${kind}`)
+        return [
+          figure(`time a pass, record in ${kind}`, value, "µs CPU", against[kind], floor),
+          figure(`passes a second, record in ${kind}`, 1e6 / value, "passes/s CPU", against[kind], 1e6 / floor),
+          figure(`time a pass, record in ${kind}, growth`, value, "µs CPU", first, cost(shortest, kind))
+        ]
+      })
+      return [
+        ...times,
+        figure("record a pass", bytes(n), "bytes", "the new messages as JSON lines", newBytes(n)),
+        figure("record a pass, growth", bytes(n), "bytes", first, bytes(shortest))
+      ]
+    })
   } finally {
     rmSync(directory, { recursive: true, force: true })
   }
-  return figures
 }
