@@ -25,8 +25,8 @@ const layers = {
 
 describe("Record", () => {
   for (const [name, layer] of Object.entries(layers)) {
-    it.layer(layer)(name, (it) => {
-      for (const { effect, name } of RecordSuite.cases) it.effect(name, () => effect)
+    describe(name, () => {
+      for (const { effect, name } of RecordSuite.cases({ layer })) it.effect(name, () => effect)
     })
   }
 })
