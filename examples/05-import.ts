@@ -31,6 +31,7 @@ Effect.runPromise(program).catch(console.error)
 //    │  result of ticket TX-4471, pass 1
 //    └─ "TX-4471"   argument  pass 1                                            #4
 //       └─ TX-4471  recorded  the person's message                              #0
+// gap, untold: The imported trace does not say which calls failed: each is taken to have returned.
 // gap, untold: The imported trace does not hold the tool definitions that the model was sent.
 // $250      nowhere  said in pass 2                                             #8
 // └─ nowhere  No spelling of "$250" was on the wire of pass 2.

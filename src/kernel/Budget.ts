@@ -1,5 +1,6 @@
 /**
- * A `Budget` is what a run may spend. It is checked before anything is spent, so a run overshoots by nothing.
+ * A `Budget` is what a run may spend. It is checked before anything is spent: passes and calls are never overshot, tokens by
+ * one reply at most, since nobody knows what a reply takes before it is there.
  *
  * @since 0.1.0
  */

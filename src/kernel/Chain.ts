@@ -61,7 +61,7 @@ export interface CallNode {
 export interface RootNode {
   readonly kind: "root"
   readonly id: string
-  readonly root: "person" | "app" | "world"
+  readonly root: "person" | "app" | "world" | "runtime"
   readonly seq: number
   /** One printable line. */
   readonly what: string

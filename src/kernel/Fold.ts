@@ -1,5 +1,6 @@
 /**
- * A `Fold` is how one event changes the state of a run. It costs what the event costs, whatever the run's length.
+ * A `Fold` is how one event changes the state of a run. What it hashes is the event's own; the lists of
+ * messages and passes are copied as they grow.
  *
  * @internal
  */
@@ -201,11 +202,13 @@ const settle = (state: State.State, event: Event.ToolSettled): State.State => {
   if (Either.isLeft(settled))
     return violation(state, `A call has exactly one settlement, in order: ${settled.left.what}`)
   const started = state.startedCalls.find((one) => one.toolCallId === toolCallId)
+  // A tool's own error is quoted; every other text of an error is ours.
+  const byRuntime = error !== undefined && error.tag !== "ToolFailed"
   const asked = started?.seq ?? state.openReply?.seq ?? state.seq - 1
   const next: State.State = {
     ...state,
     transcript: settled.right,
-    settledAt: [...state.settledAt, { seq: state.seq - 1, calledSeq: asked }],
+    settledAt: [...state.settledAt, { seq: state.seq - 1, calledSeq: asked, byRuntime }],
     startedCalls: state.startedCalls.filter((one) => one.toolCallId !== toolCallId),
     ...(error?.tag === "BudgetExceeded" ? { exhausted: error } : {}),
     ...(outcome === "unknown" && error !== undefined
@@ -225,7 +228,8 @@ const close = (state: State.State): State.State => {
     const at = state.settledAt[index]
     if (at === undefined) return []
     const cause: Wire.Cause = { by: "called", seq: at.calledSeq }
-    return [{ id: `result:${at.seq}`, origin: originOf(message), seq: at.seq, cause, message }]
+    const origin = at.byRuntime ? "runtime" : originOf(message)
+    return [{ id: `result:${at.seq}`, origin, seq: at.seq, cause, message }]
   })
   const first = reply === undefined ? [] : [{ ...replyPlace(state, openReply.seq), message: reply }]
   return say({ ...rest, settledAt: [] }, [...first, ...said])

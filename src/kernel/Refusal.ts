@@ -151,7 +151,7 @@ export const toolFailed = (tool: string, shown: string): Refusal => ({
   tag: "ToolFailed",
   law: "A call cannot fail the run.",
   code: "WF-TOOL-006",
-  what: `${name(tool)} failed: ${Printable.clip(Printable.line(shown), 1_000)}`,
+  what: `${name(tool)} failed: ${Printable.quote(shown, 1_000)}`,
   next: "Use what it says, try other arguments, or go on without it.",
   outcome: "unknown",
   retry: "never"

@@ -43,18 +43,19 @@ export interface Sources {
   readonly selections: Map<Wire.Selection, Index>
 }
 
-/** The parts of a reply's text that the model chose: its words, and the arguments of each call. `offset` is into `textOf`. */
+/** The parts of a reply's text that the model chose: its words, and the tool and the arguments of each call. `offset` is into `textOf`. */
 export const partsOf = (
   reply: Message.Assistant
-): ReadonlyArray<{ readonly text: string; readonly offset: number; readonly toolCallId?: string }> => {
+): ReadonlyArray<{ readonly text: string; readonly offset: number; readonly call?: string }> => {
   let at = reply.content === "" ? 0 : reply.content.length + 1
   const said = reply.content === "" ? [] : [{ text: reply.content, offset: 0 }]
   return [
     ...said,
-    ...reply.toolCalls.map(({ args, toolCallId, toolName }) => {
+    ...reply.toolCalls.flatMap(({ args, toolCallId, toolName }) => {
+      const name = { text: toolName, offset: at, call: `${toolCallId}:name` }
       const offset = at + toolName.length + 1
       at = offset + args.length + 1
-      return { text: args, offset, toolCallId }
+      return [name, { text: args, offset, call: toolCallId }]
     })
   ]
 }
@@ -71,9 +72,11 @@ export const textOf = (piece: Wire.Piece): string => {
       return [...(message.content === "" ? [] : [message.content]), ...calls].join("\n")
     }
     case "tools":
-      return [piece.tool.description ?? "", JSON.stringify(piece.tool.schema)].filter((part) => part !== "").join("\n")
+      return join([piece.tool.name, piece.tool.description ?? "", JSON.stringify(piece.tool.schema)])
   }
 }
+
+const join = (parts: ReadonlyArray<string>): string => parts.filter((part) => part !== "").join("\n")
 
 const blank = (part: string): string => " ".repeat(part.length)
 
@@ -87,18 +90,43 @@ const spoken = (json: string): string => {
   })
 }
 
-/** The tokens of a text. In JSON a comma separates no thousands, and an escape inside a string is no letter. */
-const tokensOf = (text: string): ReadonlyArray<Value.Token> => {
+const isJson = (text: string): boolean => {
   const first = text.trimStart().charAt(0)
-  const isJson = (first === "{" || first === "[") && Either.isRight(Json.parse(text, limits))
-  return Value.tokens(isJson ? spoken(text) : text)
+  return (first === "{" || first === "[") && Either.isRight(Json.parse(text, limits))
+}
+
+/** A text as it is to be read: JSON, whole or on a line of its own, is blanked to what it says. Offsets stay. */
+export const readable = (text: string): string => {
+  if (isJson(text)) return spoken(text)
+  return text
+    .split("\n")
+    .map((line) => (isJson(line) ? spoken(line) : line))
+    .join("\n")
+}
+
+/** `textOf` with each of its parts made readable: what stands in JSON is read as JSON wherever it is sent. */
+const readableOf = (piece: Wire.Piece): string => {
+  switch (piece.slot) {
+    case "system":
+      return readable(piece.text)
+    case "messages": {
+      const { message } = piece
+      if (message.role !== "assistant") return readable(message.content)
+      const calls = message.toolCalls.map(({ args, toolName }) => `${toolName} ${readable(args)}`)
+      return [...(message.content === "" ? [] : [readable(message.content)]), ...calls].join("\n")
+    }
+    case "tools": {
+      const { description = "", name, schema } = piece.tool
+      return join([name, readable(description), readable(JSON.stringify(schema))])
+    }
+  }
 }
 
 /** Results may be as long as an application lets them be. */
 const limits: Json.Limits = { maxChars: 16_777_216, maxStringChars: 16_777_216, maxKeys: 1_000_000 }
 
 const add = (index: Index, piece: Wire.Piece, at: number): void => {
-  for (const token of tokensOf(textOf(piece))) {
+  for (const token of Value.tokens(readableOf(piece))) {
     const year = yearOf(token)
     const values = Value.keys(token.text).map(({ value }) => value)
     for (const value of year === undefined ? values : [...values, year]) {
@@ -131,13 +159,13 @@ const weak: ReadonlySet<string> = new Set<string>([
 ] satisfies ReadonlyArray<Weak>)
 
 const gather = (held: ReadonlyArray<Held>, value: string): ReadonlyArray<Found> => {
-  const found = new Map<string, { piece: Wire.Piece; tokens: Array<Found["tokens"][number]> }>()
+  const found = new Map<Wire.Piece, { piece: Wire.Piece; tokens: Array<Found["tokens"][number]> }>()
   for (const { piece, token } of held) {
     const by = Value.match(value, token.text) ?? (yearOf(token) === Value.normalise(value) ? [partOfDate] : undefined)
     if (by === undefined) continue
-    const one = found.get(piece.id) ?? { piece, tokens: [] }
+    const one = found.get(piece) ?? { piece, tokens: [] }
     if (!one.tokens.some((other) => other.token.start === token.start)) one.tokens.push({ token, by })
-    found.set(piece.id, one)
+    found.set(piece, one)
   }
   const all = Array.from(found.values(), ({ piece, tokens }) => ({ piece, text: textOf(piece), tokens }))
   const isStrong = ({ by }: Found["tokens"][number]) => !by.some((name) => weak.has(name))

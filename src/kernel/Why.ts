@@ -45,39 +45,47 @@ const located = (token: Value.Token): Located => ({ ...token, phrase: false })
 /** The values of a text that the model wrote. */
 const valuesOf = (text: string): ReadonlyArray<Located> => Value.extract(text, { minDigits }).map(located)
 
+/** The strings, without their quotes, and the numbers of a JSON text that are no keys, as they stand in it. */
+const literals = (json: string): ReadonlyArray<{ readonly start: number; readonly end: number }> => {
+  const found: Array<{ readonly start: number; readonly end: number }> = []
+  for (let at = 0; at < json.length;) {
+    const start = at
+    if (json.charAt(at) === '"') {
+      for (at++; at < json.length && json.charAt(at) !== '"'; at++) if (json.charAt(at) === "\\") at++
+      const end = at++
+      const isKey = /^\s*:/.test(json.slice(at, at + 64))
+      if (!isKey) found.push({ start: start + 1, end })
+      continue
+    }
+    while (/[-+.\deE]/.test(json.charAt(at)) && (at > start || /[-\d]/.test(json.charAt(at)))) at++
+    if (at > start) found.push({ start, end: at })
+    else at++
+  }
+  return found
+}
+
 /** The values of a call's arguments: each number, each word that stands alone, the values of longer texts, and phrases. */
 const argumentValues = (args: string): ReadonlyArray<Located> => {
-  const parsed = Json.parse(args)
-  if (Either.isLeft(parsed)) return valuesOf(args)
-  let from = 0
+  if (Either.isLeft(Json.parse(args))) return valuesOf(args)
+  const read = Sources.readable(args)
   const seen = new Set<string>()
-  return Json.leaves(parsed.right).flatMap(({ part, value }): ReadonlyArray<Located> => {
-    if (part === "key" || (typeof value !== "string" && typeof value !== "number")) return []
-    const leaf = String(value)
-    const at = Math.max(args.indexOf(leaf, from), 0)
-    from = at
-    const place = (
-      token: { readonly text: string; readonly start: number; readonly end: number },
-      phrase: boolean
-    ) => ({
-      text: token.text,
-      start: at + token.start,
-      end: at + token.end,
-      phrase
+  return literals(args)
+    .flatMap(({ end, start }): ReadonlyArray<Located> => {
+      const leaf = read.slice(start, end)
+      const place = (token: { readonly text: string; readonly start: number; readonly end: number }): Located => ({
+        text: token.text,
+        start: start + token.start,
+        end: start + token.end,
+        phrase: false
+      })
+      const tokens = Value.tokens(leaf)
+      const [only] = tokens
+      if (only !== undefined && tokens.length === 1) return [place(only)]
+      const isPhrase = !/\d/.test(leaf) && leaf.length <= 200 && leaf.trim() !== ""
+      const whole = { text: args.slice(start, end), start, end, phrase: true }
+      return [...(isPhrase ? [whole] : []), ...Value.extract(leaf, { minDigits: 1 }).map(place)]
     })
-    const tokens = Value.tokens(leaf)
-    const [only] = tokens
-    const found =
-      only !== undefined && tokens.length === 1
-        ? [place(only, false)]
-        : [
-            ...(/\d/.test(leaf) || leaf.length > 200 || leaf.trim() === ""
-              ? []
-              : [place({ text: leaf, start: 0, end: leaf.length }, true)]),
-            ...Value.extract(leaf, { minDigits: 1 }).map((token) => place(token, false))
-          ]
-    return found.filter(({ text }) => !seen.has(text) && seen.add(text))
-  })
+    .filter(({ text }) => !seen.has(text) && seen.add(text))
 }
 
 const edge = (walk: Walk, from: string, to: string, grounds: Edge["grounds"], by: ReadonlyArray<string> = []): void => {
@@ -118,7 +126,7 @@ const roleOf = (piece: Wire.Piece): CarrierNode["role"] =>
   piece.slot === "system" ? "system" : piece.slot === "tools" ? "definition" : piece.message.role
 
 const visitCarrier = (walk: Walk, from: string, pass: number, { piece, text, tokens }: Sources.Found): void => {
-  const id = `${from}<${piece.id}`
+  const id = `${from}<${piece.slot}:${piece.id}`
   const spans = tokens.map(({ by, token }) => ({ start: token.start, end: token.end, text: token.text, by }))
   const { origin, seq, slot } = piece
   walk.nodes.set(id, {
@@ -164,15 +172,17 @@ const visitCarrier = (walk: Walk, from: string, pass: number, { piece, text, tok
   const [span] = spans
   if (span === undefined) return
   const phrase = Value.tokens(span.text).length !== 1
-  for (const { offset, ...place } of Sources.partsOf(message)) {
-    if (span.start < offset || span.end > offset + place.text.length) continue
+  for (const { call, offset, text: whole } of Sources.partsOf(message)) {
+    if (span.start < offset || span.end > offset + whole.length) continue
     const start = span.start - offset
     const at = { text: span.text, start, end: start + span.text.length, phrase }
-    const prefix = place.toolCallId === undefined ? {} : { prefix: `:${Printable.line(place.toolCallId)}` }
-    const inside = place.toolCallId === undefined ? ("reply" as const) : ("arguments" as const)
-    const written = visitValue(walk, { seq, pass: reply.iteration, place: inside, ...prefix }, at)
-    return edge(walk, id, written, "said")
+    const place =
+      call === undefined
+        ? { place: "reply" as const }
+        : { place: "arguments" as const, prefix: `:${Printable.line(call)}` }
+    return edge(walk, id, visitValue(walk, { seq, pass: reply.iteration, ...place }, at), "said")
   }
+  gap(walk, "nowhere", id, "It stands across parts of a reply, so that it is no value of any of them.")
 }
 
 const visitRoot = (walk: Walk, from: string, root: RootNode["root"], seq: number, what: string): void => {
@@ -201,9 +211,10 @@ const visitSettled = (walk: Walk, settled: Event.ToolSettled, settledSeq: number
   const call = reply?._tag === "ModelReplied" ? reply.toolCalls.find((one) => one.toolCallId === toolCallId) : undefined
   const args = call?.args ?? ""
   walk.nodes.set(id, { kind: "call", id, pass: iteration, seq: calledSeq, toolCallId, toolName, args, outcome })
-  if (outcome !== "refused" && outcome !== "denied" && outcome !== "truncated") {
-    visitRoot(walk, id, "world", settledSeq, `what ${Printable.quote(toolName)} found or did`)
-  }
+  const { error } = settled
+  const spoke = outcome === "ran-ok" || outcome === "absent" || (outcome === "ran-error" && error?.tag === "ToolFailed")
+  if (spoke) visitRoot(walk, id, "world", settledSeq, `what ${Printable.quote(toolName)} found or did`)
+  else visitRoot(walk, id, "runtime", settledSeq, `the runtime's own words: ${error?.tag ?? outcome}`)
   for (const value of argumentValues(args)) {
     const place = {
       seq: replySeq,
@@ -237,7 +248,16 @@ const chain = (walk: Walk, question: Question): Chain => {
       `The wire of pass ${drifted.iteration} is not the one that the record names (#${drifted.seq}).`
     )
   }
-  if (state.started?.manifest.untold?.includes("tool-schemas") === true) {
+  const { untold = [] } = state.started?.manifest ?? {}
+  if (untold.includes("outcomes") && Array.from(walk.nodes.values()).some(({ kind }) => kind === "call")) {
+    gap(
+      walk,
+      "untold",
+      undefined,
+      "The imported trace does not say which calls failed: each is taken to have returned."
+    )
+  }
+  if (untold.includes("tool-schemas")) {
     gap(walk, "untold", undefined, "The imported trace does not hold the tool definitions that the model was sent.")
   }
   return { question, nodes: Array.from(walk.nodes.values()), edges: walk.edges, gaps: walk.gaps }

@@ -67,7 +67,11 @@ export const account = (events: ReadonlyArray<Event.Event>, room: ScreenLine.Roo
   const { state } = ticker
   const pieces = [
     ...state.pieces.map(({ declared }) => declared.text),
-    ...state.tools.map(({ declared }) => `${declared.description ?? ""}${JSON.stringify(declared.schema)}`),
+    ...state.tools.map(({ declared }) =>
+      [declared.name, declared.description ?? "", JSON.stringify(declared.schema)]
+        .filter((part) => part !== "")
+        .join("\n")
+    ),
     ...state.messages.slice(0, state.marks.at(-1)?.messages ?? 0).map(Sources.textOf)
   ]
   const tokens = Usage.total(state.spent.usage)

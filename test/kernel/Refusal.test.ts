@@ -50,7 +50,7 @@ describe("Refusal", () => {
       }
       assert.match(refusal.code, /^WF-[A-Z]+-\d{3}$/)
       for (const sentence of [refusal.law, refusal.what, refusal.next])
-        assert.match(sentence, /[.:]$|\.$|more$|more\.$/)
+        assert.match(sentence, /[.:]$|\.$|more$|more\.$|more"$/)
     })
 
     it(`${refusal.tag} (${refusal.code}) is served to the model as one JSON object with the next legal action`, () => {

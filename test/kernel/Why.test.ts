@@ -3,6 +3,7 @@ import * as FastCheck from "effect/FastCheck"
 import type * as Event from "../../src/kernel/Event.ts"
 import * as Message from "../../src/kernel/Message.ts"
 import * as Piece from "../../src/kernel/Piece.ts"
+import * as Refusal from "../../src/kernel/Refusal.ts"
 import * as Run from "../../src/kernel/Run.ts"
 import * as Why from "../../src/kernel/Why.ts"
 import * as Wire from "../../src/kernel/Wire.ts"
@@ -259,6 +260,82 @@ describe("Why", () => {
       assert.isNotEmpty(Why.value(events, text).nodes, text)
   })
 
+  it("reads the lists of JSON as lists in arguments, definitions and lines of a result", () => {
+    const carriersOf = (chain: Why.Chain) =>
+      chain.nodes.flatMap((node) => (node.kind === "carrier" ? [node.pieceId] : []))
+    const inArguments = (said: string) => play(looked(said, "ok", '{"rows":[1,234,567],"t":"one\\nXK9042"}'))
+    assert.deepStrictEqual(carriersOf(Why.value(inArguments("1234567"), "1234567")), [])
+    assert.deepStrictEqual(carriersOf(Why.value(inArguments("It is 567."), "567")), ["reply:4"])
+    assert.deepStrictEqual(carriersOf(Why.value(inArguments("XK9042"), "XK9042")), ["reply:4"])
+    const listed = Run.declareTool({ name: "look", description: "d", schema: { enum: [1, 234, 567] } }, "pure")
+    assert.deepStrictEqual(carriersOf(Why.answer(play([{ say: "1234567" }], { tools: [listed] }))), [])
+    assert.deepStrictEqual(carriersOf(Why.answer(play([{ say: "So 567." }], { tools: [listed] }))), ["tool:look"])
+    const lines = '{"a":1}\n{"b":[1,234,567],"t":"one\\nXK9042"}'
+    assert.deepStrictEqual(carriersOf(Why.answer(play(looked("1234567", lines)))), [])
+    assert.deepStrictEqual(carriersOf(Why.answer(play(looked("567 and XK9042", lines)))), ["result:6", "result:6"])
+  })
+
+  it("loses no value of the arguments behind an escape, and says where each stands", () => {
+    const args = '{"a":"x\\ny 12345","b":"x\\ny 67890","12":"key","n":-1.50e2,"s":"say \\"hi\\" AB-77"}'
+    const events = play(looked("done", "ok", args))
+    const values = Why.tool(events, "call-1-0").nodes.flatMap((node) => (node.kind === "value" ? [node] : []))
+    assert.includeMembers(
+      values.map(({ value }) => value),
+      ["12345", "67890", "AB-77", "-1.50e2"]
+    )
+    assert.notInclude(
+      values.map(({ value }) => value),
+      "12"
+    )
+    for (const { end, start, value } of values) assert.strictEqual(args.slice(start, end), value)
+  })
+
+  it("keeps a piece of the application apart from a message with its id", () => {
+    const events = play([{ say: "4455." }], {
+      pieces: [Piece.fact("message:0", "A long preface. Room 4455 is here")],
+      input: "4455 ?"
+    })
+    const carriers = Why.answer(events).nodes.flatMap((node) => (node.kind === "carrier" ? [node] : []))
+    assert.deepStrictEqual(
+      carriers.map(({ slot }) => slot),
+      ["system", "messages"]
+    )
+    for (const { spans, text } of carriers) {
+      for (const span of spans) assert.strictEqual(text.slice(span.start, span.end), span.text)
+    }
+  })
+
+  it("finds the name of a tool in its definition, and through the call that chose it", () => {
+    const tools = [tool("echo_2024x")]
+    const chain = Why.answer(play([{ calls: [["echo_2024x", "{}", "ok"]] }, { say: "I used echo_2024x." }], { tools }))
+    assert.deepStrictEqual(draw(chain), [
+      "echo_2024x in reply of pass 2",
+      "  reply:4 on pass 2: echo_2024x",
+      "    echo_2024x in arguments of pass 1",
+      "      tool:echo_2024x on pass 1: echo_2024x",
+      "        app",
+      "  tool:echo_2024x on pass 2: echo_2024x",
+      "    app (above)"
+    ])
+  })
+
+  it("takes the words of the runtime for its own, not for the world's", () => {
+    const died = play(looked("It said WF-TOOL-007.", "")).map((event): Event.Event =>
+      event._tag === "ToolSettled"
+        ? { ...event, outcome: "ran-error", served: "WF-TOOL-007", error: Refusal.toolDied("look") }
+        : event
+    )
+    const nodes = Why.answer(died).nodes
+    assert.deepStrictEqual(
+      nodes.flatMap((node) => (node.kind === "root" ? [node.root] : [])),
+      ["runtime"]
+    )
+    assert.deepStrictEqual(
+      nodes.flatMap((node) => (node.kind === "carrier" ? [node.origin] : [])),
+      ["runtime"]
+    )
+  })
+
   it("looks for words that are no single value as they stand", () => {
     const events = play(looked("done", "ok", '{"city":"San Diego"}'), { input: "weather in san diego please" })
     assert.deepStrictEqual(draw(Why.tool(events, "call-1-0")), [
@@ -275,7 +352,7 @@ describe("Why", () => {
       (event): Event.Event => (event._tag === "ToolSettled" ? { ...event, outcome: "refused" } : event)
     )
     const roots = Why.tool(events, "call-1-0").nodes.flatMap((node) => (node.kind === "root" ? [node.root] : []))
-    assert.deepStrictEqual(roots, ["person"])
+    assert.deepStrictEqual(roots, ["runtime", "person"])
   })
 
   it("says where a carried message goes on", () => {

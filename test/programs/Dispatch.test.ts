@@ -3,6 +3,7 @@ import * as Toolkit from "@effect/ai/Toolkit"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Duration, Effect, Fiber, Schema, TestClock } from "effect"
 import * as Event from "../../src/kernel/Event.ts"
+import * as Printable from "../../src/kernel/Printable.ts"
 import * as Run from "../../src/kernel/Run.ts"
 import * as Agent from "../../src/programs/Agent.ts"
 import * as Replay from "../../src/programs/Replay.ts"
@@ -275,7 +276,8 @@ describe("A handler", () => {
             const handler: Handled = () => Effect.fail({ reason: "sold\nout" })
             const { settled } = yield* settle(probe(), { replay, handler, failureMode })
             assert.deepStrictEqual(settled.map(tag), ["ran-error ToolFailed"])
-            assert.include(JSON.parse(settled[0]?.served ?? "").what, '{"reason":"sold\\nout"}')
+            const shown = Printable.quote('{"reason":"sold\\nout"}')
+            assert.strictEqual(JSON.parse(settled[0]?.served ?? "").what, `"probe" failed: ${shown}`)
           })
         )
       }

@@ -48,11 +48,11 @@ run airline · agent airline · at most 20 passes
 record .wherefore/airline.ndjson
 asked  I need to downgrade JG7FMM and 2FBBAH to e… 19 more …ve I saved in total?
 
- 1     132 B  said      I will downgrade both.                        0.9s    #5
+ 1     149 B  said      I will downgrade both.                        0.9s    #5
               called    update JG7FMM economy → 61 B                  40ms    #7
               called    update 2FBBAH economy → 61 B                  40ms    #9
- 2     376 B  called    calculate "6594 + 3925" → 10519.0             40ms   #13
- 3     421 B  said      You have saved a tot… 70 more …n its way.     0.9s   #15
+ 2     393 B  called    calculate "6594 + 3925" → 10519.0             40ms   #13
+ 3     438 B  said      You have saved a tot… 70 more …n its way.     0.9s   #15
 `
     )
   })
@@ -65,11 +65,11 @@ run airline · agent airline · at most 20 passes
 record .wherefore/airline.ndjson
 asked  I need to downgrade JG7FMM and 2FBBAH to economy. How much have I saved in total?
 
- 1     132 B  said      I will downgrade both.  0.9s  #5
+ 1     149 B  said      I will downgrade both.  0.9s  #5
               called    update JG7FMM economy → 61 B  40ms  #7
               called    update 2FBBAH economy → 61 B  40ms  #9
- 2     376 B  called    calculate "6594 + 3925" → 10519.0  40ms  #13
- 3     421 B  said      You have saved a total of $10,519 by downgrading JG7FMM and 2FBBAH. A voucher of $250 is on its way.  0.9s  #15
+ 2     393 B  called    calculate "6594 + 3925" → 10519.0  40ms  #13
+ 3     438 B  said      You have saved a total of $10,519 by downgrading JG7FMM and 2FBBAH. A voucher of $250 is on its way.  0.9s  #15
 `
     )
   })
@@ -90,7 +90,7 @@ values   $250     nowhere    nothing that pass 3 was sent                    #15
 
 next     wherefore why airline --value '$250'
 
-3 passes · 3 tool calls · 929 B sent, 419 B distinct · 1.5s · record whole, 18
+3 passes · 3 tool calls · 980 B sent, 438 B distinct · 1.5s · record whole, 18
 events
 `
     )
@@ -115,13 +115,13 @@ values   $250     nowhere    nothing that pass 3 was sent                    #15
          recorded 3 · nowhere 1
 
 pass      sent  did
- 1     132 B  said      I will downgrade both.                        0.9s    #5
+ 1     149 B  said      I will downgrade both.                        0.9s    #5
               called    update JG7FMM economy → 61 B                  40ms    #7
               called    update 2FBBAH economy → 61 B                  40ms    #9
- 2     376 B  called    calculate "6594 + 3925" → 10519.0             40ms   #13
- 3     421 B  said      You have saved a tot… 70 more …n its way.     0.9s   #15
+ 2     393 B  called    calculate "6594 + 3925" → 10519.0             40ms   #13
+ 3     438 B  said      You have saved a tot… 70 more …n its way.     0.9s   #15
 
-3 passes · 3 tool calls · 929 B sent, 419 B distinct · 1.5s · 18 events
+3 passes · 3 tool calls · 980 B sent, 438 B distinct · 1.5s · 18 events
 next     wherefore why airline --value '$250'
          wherefore why airline
          wherefore verify airline
@@ -206,7 +206,7 @@ stopped  The run's budget of 1 pass was used up (1 spent). Raise budget.passes
 next     wherefore why r --pass 1
          wherefore show r
 
-1 pass · 1 tool call · 25 B sent, 24 B distinct · 1.5s · 8 events
+1 pass · 1 tool call · 30 B sent, 30 B distinct · 1.5s · 8 events
 `
     )
   })
