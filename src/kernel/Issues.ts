@@ -53,5 +53,5 @@ const walk = (issue: ParseResult.ParseIssue, path: ReadonlyArray<PropertyKey>, f
 export const list = (error: { readonly issue: ParseResult.ParseIssue }): ReadonlyArray<string> => {
   const found: Array<string> = []
   walk(error.issue, [], found)
-  return found
+  return found.length < most ? found : [...found.slice(0, 19), "and more"]
 }

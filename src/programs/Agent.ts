@@ -9,6 +9,7 @@ import type * as Toolkit from "@effect/ai/Toolkit"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Mailbox from "effect/Mailbox"
 import * as Random from "effect/Random"
 import * as Schema from "effect/Schema"
@@ -24,6 +25,7 @@ import type * as State from "../kernel/State.ts"
 import type * as ArtifactStore from "../services/ArtifactStore.ts"
 import type * as LLM from "../services/LLM.ts"
 import * as Record from "../services/Record.ts"
+import * as AgentReview from "./AgentReview.ts"
 import * as Dispatch from "./Dispatch.ts"
 import * as Loop from "./Loop.ts"
 
@@ -111,36 +113,6 @@ export interface Agent<out R = never> {
 /** The id of the piece that the instructions are. */
 export const instructionsId = "instructions"
 
-const repeated = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
-  Array.from(new Set(names.filter((name, index) => names.indexOf(name) !== index)))
-
-const toolName = /^[a-zA-Z0-9_-]{1,64}$/
-
-const review = (
-  name: string,
-  pieces: ReadonlyArray<Piece.Piece>,
-  tools: ReadonlyArray<Tool.Any>,
-  limits: Event.Limits,
-  concurrency: number
-): ReadonlyArray<string> => [
-  ...(name.trim() === "" ? ["The agent has no name."] : []),
-  ...pieces.filter(({ id }) => id.trim() === "").map((_, index) => `Piece ${index} has no id.`),
-  ...repeated(pieces.map(({ id }) => id)).map((id) => `Two pieces have the id ${Printable.quote(id)}.`),
-  ...pieces
-    .filter(({ text }) => Printable.wellFormed(text) !== text)
-    .map(({ id }) => `Piece ${Printable.quote(id)} holds a lone surrogate.`),
-  ...tools
-    .filter((tool) => !toolName.test(tool.name))
-    .map((tool) => `Tool ${Printable.quote(tool.name)} must have a name of 1 to 64 letters, digits, "_" and "-".`),
-  ...Object.entries(limits)
-    .filter(([, limit]) => !Number.isFinite(limit) || limit < 0)
-    .map(([kind]) => `budget.${kind} must be a number that is not negative.`),
-  ...["passes", "toolCalls", "tokens"]
-    .filter((kind) => Object.entries(limits).some(([key, limit]) => key === kind && !Number.isInteger(limit)))
-    .map((kind) => `budget.${kind} must be a whole number.`),
-  ...(Number.isInteger(concurrency) && concurrency > 0 ? [] : ["concurrency must be a whole number from 1."])
-]
-
 /** An agent. What is wrong with the definition is reported, whole, by the first effect that uses it. */
 export const make = <Tools extends Record<string, Tool.Any> = {}>(options: Options<Tools>): Agent<Handlers<Tools>> => {
   const { budget = {}, concurrency = 4, maxResultChars = 262_144, name, parameters = {} } = options
@@ -152,7 +124,9 @@ export const make = <Tools extends Record<string, Tool.Any> = {}>(options: Optio
   }
   const pieces = [Piece.steering(instructionsId, options.instructions), ...(options.pieces ?? [])]
   const tools: ReadonlyArray<Tool.Any> = options.toolkit === undefined ? [] : Object.values(options.toolkit.tools)
-  const prepared = tools.map(Dispatch.prepare)
+  const prepared = tools.flatMap((tool) =>
+    Either.match(Dispatch.prepare(tool), { onLeft: () => [], onRight: (one) => [one] })
+  )
   return {
     name,
     pieces: pieces.map((piece) => Run.declarePiece(piece)),
@@ -162,7 +136,7 @@ export const make = <Tools extends Record<string, Tool.Any> = {}>(options: Optio
     parameters,
     concurrency,
     maxResultChars,
-    problems: review(name, pieces, tools, limits, concurrency)
+    problems: AgentReview.review(name, pieces, tools, limits, concurrency, maxResultChars, parameters)
   }
 }
 

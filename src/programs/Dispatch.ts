@@ -23,6 +23,7 @@ import type * as Message from "../kernel/Message.ts"
 import * as Printable from "../kernel/Printable.ts"
 import * as Refusal from "../kernel/Refusal.ts"
 import * as Run from "../kernel/Run.ts"
+import type * as Wire from "../kernel/Wire.ts"
 import * as Replay from "./Replay.ts"
 import * as Timeout from "./Timeout.ts"
 
@@ -43,25 +44,32 @@ export type Handlers = ReadonlyMap<string, Handler>
 /** A schema that is known by its AST alone: its requirements are in the type of the agent that has the tool. */
 const schemaOf = (ast: SchemaAST.AST): Schema.Schema<unknown, unknown> => Schema.make(ast)
 
-export const prepare = (tool: Tool.Any): Prepared => {
+/** What a model is told of a tool, or why its parameters have no JSON Schema. */
+export const definition = (tool: Tool.Any): Either.Either<Wire.ToolPiece["tool"], string> =>
+  Either.map(
+    Either.try({
+      try: () => Tool.getJsonSchemaFromSchemaAst(tool.parametersSchema.ast),
+      catch: () => "its parameters have no JSON Schema. Give the schema a jsonSchema annotation."
+    }),
+    (schema) => {
+      const description = tool.description ?? Tool.getDescriptionFromSchemaAst(tool.parametersSchema.ast)
+      return { name: tool.name, ...(description === undefined ? {} : { description }), schema }
+    }
+  )
+
+export const prepare = (tool: Tool.Any): Either.Either<Prepared, string> => {
   const parameters = schemaOf(tool.parametersSchema.ast)
   const decode = { first: Schema.decodeUnknown(parameters), all: Schema.decodeUnknown(parameters, { errors: "all" }) }
   const success = Schema.encodeUnknown(schemaOf(tool.successSchema.ast))
   const failure = Schema.encodeUnknown(schemaOf(tool.failureSchema.ast))
-  const description = tool.description ?? Tool.getDescriptionFromSchemaAst(tool.parametersSchema.ast)
-  const definition = {
-    name: tool.name,
-    ...(description === undefined ? {} : { description }),
-    schema: Tool.getJsonSchemaFromSchemaAst(tool.parametersSchema.ast)
-  }
-  return {
-    declared: Run.declareTool(definition, Replay.of(tool)),
+  return Either.map(definition(tool), (described) => ({
+    declared: Run.declareTool(described, Replay.of(tool)),
     id: tool.id,
     timeout: Timeout.of(tool),
     decode: (args, errors) => Effect.mapError(decode[errors](args), Issues.list),
     encodeSuccess: (value) => Effect.mapError(success(value), Issues.list),
     encodeFailure: (value) => Effect.mapError(failure(value), Issues.list)
-  }
+  }))
 }
 
 /** The handlers of the tools, taken from the context of the run and bound to it. */

@@ -39,6 +39,42 @@ export interface Options {
   readonly emit: (progress: Progress) => Effect.Effect<void>
 }
 
+/** An append holds at most this many characters of text, so that it fits a record's line however it is escaped. */
+export const maxAppendChars = 2_000_000
+
+/** One event alone may take this many characters of JSON: a third of a line, since a character takes up to three bytes. */
+const maxEventChars = 5_000_000
+
+const charsOf = (event: Event.Event): number => {
+  switch (event._tag) {
+    case "ModelReplied":
+      return event.toolCalls.reduce(
+        (sum, { args }) => sum + args.length,
+        event.content.length + (event.reasoning?.length ?? 0)
+      )
+    case "ToolCalled":
+      return JSON.stringify(event.args).length
+    case "ToolSettled":
+      return event.served.length
+    case "MessageCarried":
+      return event.message.content.length
+    case "PieceDeclared":
+      return event.text.length
+    default:
+      return 0
+  }
+}
+
+/** How many of the events go into one append: as many as fit, and at least one. */
+const fitting = (events: ReadonlyArray<Event.Event>): number => {
+  let chars = 0
+  for (const [index, event] of events.entries()) {
+    chars += charsOf(event) + 1_000
+    if (chars > maxAppendChars && index > 0) return index
+  }
+  return events.length
+}
+
 type Failure = LLM.LLMError | Record.RecordError | Record.RecordConflict
 
 /** Drives a run from `state`, whose events are on the record, and the `first` that are not yet, to its terminal event. */
@@ -62,21 +98,18 @@ export const drive = (
       pending = [...pending, ...events]
       for (const event of events) state = Run.step(state, event)
     }
-    const commit = Effect.suspend(() => {
+    /** Appends what is pending: at once, or, if that is more than one append takes, in several. */
+    const commit: Effect.Effect<void, Failure> = Effect.suspend(() => {
       if (pending.length === 0) return Effect.void
-      const events = pending
-      const from = state.seq - events.length
-      return Effect.uninterruptible(
-        Effect.tap(record.append(runId, from, events), () => {
-          pending = []
-        })
-      ).pipe(
-        Effect.zipRight(
-          Effect.forEach(events, (event, index) => emit({ _tag: "Recorded", seq: from + index, event }), {
-            discard: true
-          })
-        )
-      )
+      const from = state.seq - pending.length
+      const events = pending.slice(0, fitting(pending))
+      const appended = Effect.tap(record.append(runId, from, events), () => {
+        pending = pending.slice(events.length)
+      })
+      const shown = Effect.forEach(events, (event, index) => emit({ _tag: "Recorded", seq: from + index, event }), {
+        discard: true
+      })
+      return Effect.uninterruptible(appended).pipe(Effect.zipRight(shown), Effect.zipRight(commit))
     })
     const elapsed = Effect.map(Clock.currentTimeMillis, (now) => Math.max(0, now - startedAt))
 
@@ -111,7 +144,12 @@ export const drive = (
         }
         if (Option.isNone(reply.right)) return yield* outOfTime
         const durationMs = (yield* Clock.currentTimeMillis) - askedAt
-        return happen([replied(iteration, reply.right.value, durationMs)])
+        const event = replied(iteration, reply.right.value, durationMs)
+        // Only a reply that is long is written out to see how long it is.
+        const chars = charsOf(event) <= maxAppendChars ? 0 : JSON.stringify(event).length
+        if (chars <= maxEventChars) return happen([event])
+        failure = new LLM.LLMError({ ...tooLong(chars), runId })
+        return happen([failed(iteration, failure, partialChars)])
       }).pipe(Effect.withSpan("Model.call", { attributes: { iteration: wire.iteration }, captureStackTrace: false }))
 
     const runTools = (iteration: number, calls: ReadonlyArray<Call.Planned>) =>
@@ -179,6 +217,15 @@ export const drive = (
     return yield* Effect.onInterrupt(onward, () =>
       Effect.ignoreLogged(Effect.zipRight(stop(Refusal.interrupted), commit))
     )
+  })
+
+const tooLong = (chars: number): LLM.LLMError =>
+  LLM.failure("Protocol", {
+    what: "The model's reply is longer than a record can hold.",
+    expected: `at most ${maxEventChars} characters of JSON`,
+    found: `${chars}`,
+    next: "Set maxOutputTokens, or ask for less at once.",
+    retry: "never"
   })
 
 const replied = (iteration: number, reply: LLM.Reply, durationMs: number): Event.ModelReplied => ({

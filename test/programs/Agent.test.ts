@@ -172,7 +172,39 @@ describe("A definition or an input that cannot be run", () => {
       /budget.wallTimeMs/
     ],
     ["no concurrency", Agent.make({ name: "a", instructions: "", concurrency: 0 }), /concurrency/],
-    ["half a call at once", Agent.make({ name: "a", instructions: "", concurrency: 1.5 }), /concurrency/]
+    ["half a call at once", Agent.make({ name: "a", instructions: "", concurrency: 1.5 }), /concurrency/],
+    ["results below nothing", Agent.make({ name: "a", instructions: "", maxResultChars: -1 }), /maxResultChars/],
+    ["results that are no number", Agent.make({ name: "a", instructions: "", maxResultChars: NaN }), /maxResultChars/],
+    [
+      "results that no record holds",
+      Agent.make({ name: "a", instructions: "", maxResultChars: 9e6 }),
+      /maxResultChars/
+    ],
+    [
+      "a temperature that is no number",
+      Agent.make({ name: "a", instructions: "", parameters: { temperature: NaN } }),
+      /parameters/
+    ],
+    ["a name that is no text", Agent.make({ name: "a\ud800", instructions: "" }), /lone surrogate/],
+    [
+      "a piece with the id of a message",
+      Agent.make({ name: "a", instructions: "", pieces: [Piece.fact("message:0", "x")] }),
+      /as those of messages/
+    ],
+    [
+      "a piece that no record holds",
+      Agent.make({ name: "a", instructions: "", pieces: [Piece.fact("long", "x".repeat(2_000_001))] }),
+      /longer than/
+    ],
+    [
+      "a tool whose parameters no model can be told",
+      Agent.make({
+        name: "a",
+        instructions: "",
+        toolkit: Toolkit.make(Tool.make("when", { parameters: { at: Schema.DateFromSelf } }))
+      }),
+      /no JSON Schema/
+    ]
   ]
   for (const [what, agent, problem] of cases) {
     it.effect(`is refused for ${what}, and nothing is recorded`, () =>

@@ -274,6 +274,37 @@ const idle = kit.toLayer({ look: ({ of }) => Effect.succeed(of), pay: ({ of }) =
 /** Lets everything go on that needs no time. */
 const turns = Effect.repeatN(Effect.yieldNow(), 200)
 
+describe("More than one append holds", () => {
+  const long = "\u0001".repeat(262_144)
+  const big = kit.toLayer({ look: () => Effect.succeed(long), pay: () => Effect.succeed(long) })
+  const names = Array.from({ length: 70 }, (_, index) => ["look", `c${index}`] as const)
+
+  it.effect("is appended in several, and the run goes on to its answer", () =>
+    Effect.gen(function* () {
+      const outcome = yield* Agent.run(make(), "Go.", { runId: "r" })
+      assert.deepInclude(outcome, { status: "answered", answer: "Done." })
+      const events = yield* Shop.events("r")
+      assert.lengthOf(settledAs(events), 70)
+      assert.deepStrictEqual(Run.fold(events).violations, [])
+      const next = yield* Agent.followUp(make(), "r", "More.", { runId: "s" })
+      assert.deepInclude(next, { status: "answered", answer: "Done." })
+      assert.deepStrictEqual(Run.fold(yield* Shop.events("s")).violations, [])
+    }).pipe(
+      Effect.provide(LLM.layerScripted((wire) => (wire.messages.length === 1 ? calls(...names) : "Done."))),
+      Effect.provide([Shop.services, big])
+    )
+  )
+
+  it.effect("is no reply: the run ends, and says why", () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(Agent.run(make(), "Go.", { runId: "r" }))
+      assert.deepInclude(error, { _tag: "LLMError", reason: "Protocol", runId: "r" })
+      const events = yield* Shop.events("r")
+      assert.deepInclude(events.at(-1), { _tag: "RunEnded", status: "failed" })
+    }).pipe(Effect.provide(LLM.layerScripted([LLM.say("x".repeat(5_000_001))])), Effect.provide([Shop.services, idle]))
+  )
+})
+
 describe("The calls of one reply", () => {
   it.effect("run at most four at once if they only read, and settle in their order", () =>
     Effect.gen(function* () {

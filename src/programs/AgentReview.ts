@@ -1,0 +1,69 @@
+/**
+ * An `AgentReview` says what is wrong with the definition of an agent, all of it at once.
+ *
+ * @internal
+ */
+import type * as Tool from "@effect/ai/Tool"
+import * as Either from "effect/Either"
+import * as Schema from "effect/Schema"
+import * as Event from "../kernel/Event.ts"
+import type * as Piece from "../kernel/Piece.ts"
+import * as Printable from "../kernel/Printable.ts"
+import * as Dispatch from "./Dispatch.ts"
+import * as Loop from "./Loop.ts"
+
+const repeated = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
+  Array.from(new Set(names.filter((name, index) => names.indexOf(name) !== index)))
+
+/** Pieces of a wire that the runtime names itself. */
+const ownIds = /^(message|reply|result|carried|tool):/
+
+const toolName = /^[a-zA-Z0-9_-]{1,64}$/
+
+/** Everything that keeps a definition from being run, each in a sentence. */
+export const review = (
+  name: string,
+  pieces: ReadonlyArray<Piece.Piece>,
+  tools: ReadonlyArray<Tool.Any>,
+  limits: Event.Limits,
+  concurrency: number,
+  maxResultChars: number,
+  parameters: Event.Parameters
+): ReadonlyArray<string> => [
+  ...(name.trim() === "" ? ["The agent has no name."] : []),
+  ...pieces.filter(({ id }) => id.trim() === "").map((_, index) => `Piece ${index} has no id.`),
+  ...repeated(pieces.map(({ id }) => id)).map((id) => `Two pieces have the id ${Printable.quote(id)}.`),
+  ...pieces
+    .filter(({ text }) => Printable.wellFormed(text) !== text)
+    .map(({ id }) => `Piece ${Printable.quote(id)} holds a lone surrogate.`),
+  ...tools
+    .filter((tool) => !toolName.test(tool.name))
+    .map((tool) => `Tool ${Printable.quote(tool.name)} must have a name of 1 to 64 letters, digits, "_" and "-".`),
+  ...Object.entries(limits)
+    .filter(([, limit]) => !Number.isFinite(limit) || limit < 0)
+    .map(([kind]) => `budget.${kind} must be a number that is not negative.`),
+  ...["passes", "toolCalls", "tokens"]
+    .filter((kind) => Object.entries(limits).some(([key, limit]) => key === kind && !Number.isInteger(limit)))
+    .map((kind) => `budget.${kind} must be a whole number.`),
+  ...pieces
+    .filter(({ id }) => ownIds.test(id))
+    .map(({ id }) => `Piece ${Printable.quote(id)} has an id that begins as those of messages and tools do.`),
+  ...pieces
+    .filter(({ text }) => text.length > Loop.maxAppendChars)
+    .map(({ id }) => `Piece ${Printable.quote(id)} is longer than ${Loop.maxAppendChars} characters.`),
+  ...tools.flatMap((tool) =>
+    Either.match(Dispatch.definition(tool), {
+      onLeft: (why) => [`Tool ${Printable.quote(tool.name)} cannot be described to a model: ${why}`],
+      onRight: ({ description = "" }) =>
+        Printable.wellFormed(description) === description
+          ? []
+          : [`Tool ${Printable.quote(tool.name)} has a description with a lone surrogate.`]
+    })
+  ),
+  ...(Printable.wellFormed(name) === name ? [] : ["The agent's name holds a lone surrogate."]),
+  ...(Schema.is(Event.Parameters)(parameters) ? [] : ["parameters must be finite numbers and strings."]),
+  ...(Number.isInteger(maxResultChars) && maxResultChars >= 0 && maxResultChars <= Loop.maxAppendChars
+    ? []
+    : [`maxResultChars must be a whole number from 0 to ${Loop.maxAppendChars}.`]),
+  ...(Number.isInteger(concurrency) && concurrency > 0 ? [] : ["concurrency must be a whole number from 1."])
+]
