@@ -1,5 +1,5 @@
 /**
- * A `Tally` is the last line of a test run: how many passed and how many failed. A file that cannot be read, a hook
+ * A `Tally` is the last line of a test run: how many passed, failed and, if some were, were skipped. A file that cannot be read, a hook
  * that fails and an error that nobody caught each count as one failure.
  */
 import type { Reporter, SerializedError, TestModule, TestRunEndReason } from "vitest/node"
@@ -19,6 +19,7 @@ export default class Tally implements Reporter {
   ): void {
     let passed = 0
     let failed = errors.length
+    let skipped = 0
     for (const module of modules) {
       failed += module.errors().length
       for (const suite of module.children.allSuites()) failed += suite.errors().length
@@ -26,9 +27,10 @@ export default class Tally implements Reporter {
         const { state } = test.result()
         if (state === "passed") passed += 1
         if (state === "failed") failed += 1
+        if (state === "skipped") skipped += 1
       }
     }
     if (failed === 0 && reason !== "passed") failed = 1
-    this.#line = `${passed} passed, ${failed} failed`
+    this.#line = `${passed} passed, ${failed} failed${skipped === 0 ? "" : `, ${skipped} skipped`}`
   }
 }

@@ -93,7 +93,14 @@ export const run: Session.Command = (session) =>
     const directory = Reference.directoryOf(session)
     const write = Effect.gen(function* () {
       const record = yield* Record.Record
-      if (json) terminal.json({ format: "wherefore.import/1", from: format, directory, runs: runs.size })
+      if (json)
+        terminal.json({
+          format: "wherefore.import/1",
+          from: format,
+          directory,
+          conversations: conversations.length,
+          runs: runs.size
+        })
       for (const [runId, events] of runs) {
         const written = yield* Effect.either(record.append(runId, 0, events))
         if (Either.isLeft(written) && written.left._tag === "RecordError") return yield* written.left
@@ -102,7 +109,12 @@ export const run: Session.Command = (session) =>
         if (json) terminal.json({ runId, events: events.length, new: isNew })
         else terminal.out([ScreenLine.plain(runId)])
         if (!json && !isNew)
-          terminal.progress([[ScreenLine.span(`${runId} was imported before and is as it was`, "faint")]])
+          terminal.progress([[ScreenLine.span(`${runId} is here already, and stays as it was`, "faint")]])
+      }
+      const doubled = conversations.length - runs.size
+      if (!json && doubled > 0) {
+        const told = `${ScreenLine.counted(doubled, "conversation")} stood in the file twice`
+        terminal.progress([[ScreenLine.span(told, "faint")]])
       }
       return 0
     })

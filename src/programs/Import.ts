@@ -42,7 +42,7 @@ interface Open {
 /** Lower case letters and digits, as a run id has them. */
 const runIdOf = (chat: Chat): string => {
   const said = chat.said.map(({ path: _, ...rest }) => rest)
-  const digest = Digest.of(JSON.stringify([said, chat.tools ?? null, chat.model ?? null]))
+  const digest = Digest.of(JSON.stringify([said, chat.tools ?? null, chat.model ?? null, chat.parameters ?? null]))
   return `import-${digest
     .toLowerCase()
     .replaceAll(/[^a-z0-9]/g, "")

@@ -147,7 +147,7 @@ export const finish = ({ content, finish, late, reasoning, toolCalls }: Draft): 
 
 type OnChunk<E, R> = (parts: Chunk.Chunk<Part>) => Effect.Effect<unknown, E, R>
 
-/** Pulled by hand: the runners of `Stream` cost three times as much before the first chunk. */
+/** Pulled by hand: the runners of `Stream` cost more before the first chunk. */
 const pulled = <E, R>(
   stream: Stream.Stream<Part, LLMError>,
   onChunk: OnChunk<E, R>

@@ -44,7 +44,7 @@ export type RecoveredTail = typeof RecoveredTail.Type
 export interface Options {
   /** Made if it is not there. */
   readonly directory: string
-  /** What an acknowledged append survives. `"power-loss"` if absent; `"process-crash"` is some fifty times as fast. */
+  /** What an acknowledged append survives. `"power-loss"` if absent; `"process-crash"` is much faster. */
   readonly durability?: "power-loss" | "process-crash"
   /** Called for each tail that was repaired, before the append that repaired it returns. */
   readonly onRecovered?: (tail: RecoveredTail) => Effect.Effect<void>

@@ -2,7 +2,7 @@
  * A `RecordLines` is the file of a run as it is read: a block of whole lines at a time, from where a cursor stands. Reading
  * changes nothing, and does not mind the part of an append behind the last line.
  *
- * The calls are synchronous: the pages of a record that is being worked on are in memory, where a call costs a tenth of a
+ * The calls are synchronous: the pages of a record that is being worked on are in memory, where a call costs less than a
  * task for the thread pool. A block is small enough for the event loop.
  *
  * @internal

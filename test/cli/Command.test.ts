@@ -261,9 +261,26 @@ describe("The command", () => {
       )
       await check(0, ["why", one[0] ?? ""], /supported: yes/, /^$/)
       const text = [chat("1859"), { messages: chat("1860") }].map((value) => JSON.stringify(value)).join("\n")
-      const { stderr, stdout } = await check(0, ["import", "-"], /^import-/, /imported before/, { input: text })
+      const { stderr, stdout } = await check(0, ["import", "-"], /^import-/, /is here already/, { input: text })
       assert.strictEqual(lines(stdout).length, 2)
       assert.include(stderr, one[0] ?? "?")
+    })
+
+    it("conversations that differ in their parameters apart, and counts those that do not differ", async () => {
+      const messages = [
+        { role: "user", content: "Hi." },
+        { role: "assistant", content: "Hello 4711." }
+      ]
+      const lines = [
+        { messages, temperature: 0 },
+        { messages, temperature: 1 },
+        { messages, temperature: 1 }
+      ]
+      const input = lines.map((line) => JSON.stringify(line)).join("\n")
+      const { stdout } = await check(0, ["import", "-"], /^import-/, /1 conversation stood in the file twice/, {
+        input
+      })
+      assert.lengthOf(stdout.trim().split("\n"), 2)
     })
 
     it("nothing of a file in which something is wrong, and says where", async () => {

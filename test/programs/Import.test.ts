@@ -617,7 +617,10 @@ describe("Import.openAiChat, of 100 real conversations,", () => {
         const kinds = Array.from(roots, ([kind, count]) => `${kind} ${count}`)
           .sort()
           .join(", ")
-        console.log(`100 conversations: ${values} values, ${carried} carried, ${nowhere} nowhere; roots: ${kinds}`)
+        assert.lengthOf(conversations, 100)
+        console.log(
+          `${conversations.length} conversations: ${values} values, ${carried} carried, ${nowhere} nowhere; roots: ${kinds}`
+        )
         assert.isAbove(carried / values, 0.85)
       }).pipe(Effect.provide(Record.layerMemory)),
     180_000
