@@ -6,11 +6,15 @@
  */
 import * as Either from "effect/Either"
 import * as Budget from "./Budget.ts"
+import * as CallOutcome from "./CallOutcome.ts"
 import type * as Event from "./Event.ts"
 import * as Json from "./Json.ts"
 import type * as Message from "./Message.ts"
 import * as Problem from "./Problem.ts"
 import * as Refusal from "./Refusal.ts"
+import * as Repertoire from "./Repertoire.ts"
+import * as SkillCall from "./SkillCall.ts"
+import type * as SkillEvent from "./SkillEvent.ts"
 import * as State from "./State.ts"
 
 /** What is to become of a call. `started` calls are on the record already: an earlier process ran them and was lost. */
@@ -19,15 +23,25 @@ export type Planned =
       readonly _tag: "Run"
       readonly call: Message.ToolCall
       readonly args: unknown
+      readonly owner?: CallOutcome.Owner
       readonly replay: Event.ReplayClass
       readonly started: boolean
+      /** What it returns, if it is a call of our own tools, which nothing else runs. */
+      readonly own?: { readonly served: string; readonly verdict: SkillEvent.Judged }
     }
   | {
       readonly _tag: "Settle"
       readonly call: Message.ToolCall
       readonly outcome: Message.Settlement
       readonly refusal: Refusal.Refusal
+      readonly verdict?: SkillEvent.Judged
     }
+
+/** The tools that calls are judged by, and the skills that own some of them. */
+export interface Known {
+  readonly tools: ReadonlyArray<Event.ToolDeclared>
+  readonly skills?: Repertoire.Repertoire
+}
 
 const refuse = (call: Message.ToolCall, refusal: Refusal.Refusal): Planned => ({
   _tag: "Settle",
@@ -40,12 +54,12 @@ const refuse = (call: Message.ToolCall, refusal: Refusal.Refusal): Planned => ({
 const limits = { maxChars: 1_048_576, maxDepth: 64 }
 
 /** The arguments as one JSON object. A tool without parameters may be called with no text at all. */
-const read = (text: string): Either.Either<unknown, Problem.Problem> => {
+const read = (text: string): Either.Either<object, Problem.Problem> => {
   if (text.trim() === "") return Either.right({})
   const parsed = Json.parse(text, limits)
   if (Either.isLeft(parsed)) return Either.left(parsed.left)
   const value = parsed.right
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return parsed
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return Either.right(value)
   return Either.left({
     code: "WF-TOOL-003",
     what: "They are not an object.",
@@ -58,9 +72,14 @@ const read = (text: string): Either.Either<unknown, Problem.Problem> => {
 }
 
 /** What an earlier process left behind: run it again if its class allows it, else nobody knows what it did. */
-const recover = (call: Message.ToolCall, started: State.Started): Planned => {
+const recover = (state: State.State, known: Known, call: Message.ToolCall, started: State.Started): Planned => {
+  if (CallOutcome.isFramework(call.toolName)) {
+    const judged = judge(state, known, call)
+    return judged._tag === "Run" ? { ...judged, started: true } : judged
+  }
   if (started.replay === "pure" || started.replay === "idempotent") {
-    return { _tag: "Run", call, args: started.args, replay: started.replay, started: true }
+    const { args, owner, replay } = started
+    return { _tag: "Run", call, args, ...(owner === undefined ? {} : { owner }), replay, started: true }
   }
   const how = "was running when its process was lost"
   const refusal = Refusal.toolOutcomeUnknown(call.toolName, call.toolCallId, how)
@@ -71,11 +90,11 @@ const recover = (call: Message.ToolCall, started: State.Started): Planned => {
  * The calls to settle next, in order: up to and including the first that may change something, so that it runs alone;
  * calls that only read run together.
  */
-export const plan = (state: State.State, tools: ReadonlyArray<Event.ToolDeclared>): ReadonlyArray<Planned> => {
+export const plan = (state: State.State, known: Known): ReadonlyArray<Planned> => {
   const planned: Array<Planned> = []
   for (const call of State.unsettled(state)) {
     const started = state.startedCalls.find(({ toolCallId }) => toolCallId === call.toolCallId)
-    const next = started === undefined ? judge(state, tools, call) : recover(call, started)
+    const next = started === undefined ? judge(state, known, call) : recover(state, known, call, started)
     if (next._tag === "Run" && next.replay !== "pure") {
       // It runs alone: after the reads before it are settled, or now.
       if (planned.some(({ _tag }) => _tag === "Run")) return planned
@@ -92,17 +111,21 @@ export const plan = (state: State.State, tools: ReadonlyArray<Event.ToolDeclared
 export const unaffordable = (state: State.State, limits: Event.Limits, more: number): Refusal.Refusal | undefined =>
   Budget.toolCall(limits, { ...state.spent, toolCalls: state.spent.toolCalls + more })
 
-const judge = (state: State.State, tools: ReadonlyArray<Event.ToolDeclared>, call: Message.ToolCall): Planned => {
+/** A tool can be called once it was offered in the run, on this wire or an earlier one: parking only stops offering it. */
+const callable = (state: State.State, { skills, tools }: Known, toolName: string): Event.ToolDeclared | undefined =>
+  state.tools.some(({ declared }) => declared.name === toolName)
+    ? (tools.find(({ name }) => name === toolName) ??
+      skills?.framework.find(({ name }) => name === toolName) ??
+      skills?.tools.get(toolName))
+    : undefined
+
+const judge = (state: State.State, known: Known, call: Message.ToolCall): Planned => {
   if (call.duplicateOf !== undefined) return refuse(call, Refusal.duplicateCallId(call.duplicateOf))
-  const tool = tools.find(({ name }) => name === call.toolName)
+  const { skills } = known
+  const tool = callable(state, known, call.toolName)
   if (tool === undefined) {
-    return refuse(
-      call,
-      Refusal.unknownTool(
-        call.toolName,
-        tools.map(({ name }) => name)
-      )
-    )
+    const offered = state.selection.tools.map(({ tool: { name } }) => name)
+    return refuse(call, Refusal.unknownTool(call.toolName, offered))
   }
   const args = read(call.args)
   if (Either.isLeft(args)) {
@@ -110,7 +133,23 @@ const judge = (state: State.State, tools: ReadonlyArray<Event.ToolDeclared>, cal
       ? { _tag: "Settle", call, outcome: "truncated", refusal: Refusal.replyTruncated(call.toolName) }
       : refuse(call, Refusal.argumentsMalformed(call.toolName, args.left))
   }
-  return { _tag: "Run", call, args: args.right, replay: tool.annotations.replay, started: false }
+  const { replay } = tool.annotations
+  const run = { _tag: "Run", call, args: args.right, replay, started: false } as const
+  if (skills === undefined) return run
+  if (!CallOutcome.isFramework(call.toolName)) {
+    const owner = Repertoire.ownerOf(skills, state.skills, call.toolName)
+    return owner === undefined ? run : { ...run, owner }
+  }
+  const verdict = SkillCall.judge(skills, state.skills, state.iteration, call, { ...args.right })
+  if (verdict._tag === "Accepted") return { ...run, own: { served: verdict.served, verdict: verdict.event } }
+  const { event, outcome, refusal } = verdict
+  return { _tag: "Settle", call, outcome, refusal, ...(event === undefined ? {} : { verdict: event }) }
+}
+
+/** The verdict of a call, unless it is on the record already. */
+export const verdictOf = (state: State.State, planned: Planned): ReadonlyArray<SkillEvent.Judged> => {
+  const verdict = planned._tag === "Run" ? planned.own?.verdict : planned.verdict
+  return verdict === undefined || state.skills.judged.includes(planned.call.toolCallId) ? [] : [verdict]
 }
 
 /** The settlement of a call that was refused, or lost. */

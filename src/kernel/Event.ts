@@ -5,9 +5,12 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
+import * as CallOutcome from "./CallOutcome.ts"
+import * as Lease from "./Lease.ts"
 import * as Message from "./Message.ts"
 import * as Problem from "./Problem.ts"
 import * as Refusal from "./Refusal.ts"
+import * as SkillEvent from "./SkillEvent.ts"
 import * as Usage from "./Usage.ts"
 
 /** The version of the record's format. A reader refuses what is newer. */
@@ -38,28 +41,43 @@ export type Limits = typeof Limits.Type
 export const Untold = Schema.Literal("tool-schemas", "model", "parameters", "usage", "times", "outcomes", "attachments")
 export type Untold = typeof Untold.Type
 
+/** The skills of an agent: the maps as the lease sees them, and those in no map. Without a grace no map is ever parked. */
+export const Skills = Schema.Struct({
+  maps: Schema.Array(Lease.MountedMap),
+  renewalGrace: optional(Schema.Positive.pipe(Schema.int())),
+  open: Schema.Array(Schema.NonEmptyString)
+})
+export type Skills = typeof Skills.Type
+
 /** What a run was started with. `importedFrom` names the foreign format that it was read from. */
 export const Manifest = Schema.Struct({
   limits: Limits,
+  skills: optional(Skills),
   importedFrom: optional(Schema.String),
   untold: optional(Schema.Array(Untold))
 })
 export type Manifest = typeof Manifest.Type
 
-/** An empty `input` was not said: in an imported conversation the model may speak first. */
+/**
+ * An empty `input` was not said: in an imported conversation the model may speak first. `cursors` are the places in skill
+ * maps that a follow-up takes over; `tags` are the application's words for this run, which can match entries of a map.
+ */
 export const RunStarted = Schema.TaggedStruct("RunStarted", {
   runId: Schema.NonEmptyString,
   agent: Schema.String,
   manifest: Manifest,
   input: Schema.String,
-  followUpOf: optional(Schema.NonEmptyString)
+  followUpOf: optional(Schema.NonEmptyString),
+  cursors: optional(Schema.Record({ key: Schema.String, value: Schema.NonEmptyString })),
+  tags: optional(Schema.Array(Schema.String))
 })
 export type RunStarted = typeof RunStarted.Type
 
-/** A message of the run that this one follows up. `from` is where it was first recorded. */
+/** A message of the run that this one follows up. `from` is where it was first recorded, `origin` who wrote it, if that does not follow from its role. */
 export const MessageCarried = Schema.TaggedStruct("MessageCarried", {
   from: Schema.Struct({ runId: Schema.NonEmptyString, seq: Schema.NonNegativeInt }),
-  message: Message.Message
+  message: Message.Message,
+  origin: optional(Origin)
 })
 export type MessageCarried = typeof MessageCarried.Type
 
@@ -67,31 +85,39 @@ export type MessageCarried = typeof MessageCarried.Type
 export const MessageReceived = Schema.TaggedStruct("MessageReceived", { content: Schema.String })
 export type MessageReceived = typeof MessageReceived.Type
 
-/** A text that a wire can hold, once, before the first wire that holds it. */
+/** A text that a wire can hold, once, before the first wire that holds it. `owner` is the skill whose instructions it is. */
 export const PieceDeclared = Schema.TaggedStruct("PieceDeclared", {
   hash: Schema.NonEmptyString,
   id: Schema.NonEmptyString,
   slot: Schema.Literal("system"),
   origin: Origin,
+  owner: optional(CallOutcome.Owner),
   text: Schema.String
 })
 export type PieceDeclared = typeof PieceDeclared.Type
 
-/** A tool definition that a wire can hold, once. `schema` is JSON Schema. */
+/** A tool definition that a wire can hold, once. `schema` is JSON Schema; `owners` are the skills that contribute it. */
 export const ToolDeclared = Schema.TaggedStruct("ToolDeclared", {
   hash: Schema.NonEmptyString,
   name: Schema.NonEmptyString,
   description: optional(Schema.String),
   schema: Schema.Unknown,
-  annotations: Schema.Struct({ replay: ReplayClass })
+  owners: optional(Schema.Array(CallOutcome.Owner)),
+  annotations: Schema.Struct({ replay: ReplayClass, by: optional(Schema.Literal("runtime")) })
 })
 export type ToolDeclared = typeof ToolDeclared.Type
 
-/** Which pieces and tools ride from this pass on, by id and name, in order. Written when the selection changes. */
+/**
+ * Which pieces and tools ride from this pass on, by id and name, in order. Written when the selection changes. A piece
+ * rides with the text that was declared last under its id, or with the one that `texts` names by its hash. `skipped` are
+ * pieces that would ride if their map were not parked.
+ */
 export const PiecesSelected = Schema.TaggedStruct("PiecesSelected", {
   iteration,
   activeIds: Schema.Array(Schema.NonEmptyString),
-  toolNames: Schema.Array(Schema.NonEmptyString)
+  toolNames: Schema.Array(Schema.NonEmptyString),
+  texts: optional(Schema.Array(Schema.Struct({ id: Schema.NonEmptyString, hash: Schema.NonEmptyString }))),
+  skipped: optional(Schema.Array(Schema.Struct({ id: Schema.NonEmptyString, reason: Schema.Literal("parked") })))
 })
 export type PiecesSelected = typeof PiecesSelected.Type
 
@@ -117,7 +143,9 @@ export const ModelCalled = Schema.TaggedStruct("ModelCalled", {
   parameters: optional(Parameters),
   systemChars: optional(Schema.NonNegativeInt),
   messagesCount: Schema.NonNegativeInt,
-  toolsCount: optional(Schema.NonNegativeInt)
+  toolsCount: optional(Schema.NonNegativeInt),
+  /** Identifies the cursors and the parked maps on which picks are offered. */
+  offerVersion: optional(Schema.NonEmptyString)
 })
 export type ModelCalled = typeof ModelCalled.Type
 
@@ -146,15 +174,24 @@ export const ModelFailed = Schema.TaggedStruct("ModelFailed", {
 })
 export type ModelFailed = typeof ModelFailed.Type
 
-/** A call passed every gate and is about to run: the intent is on the record before the effect. */
-export const ToolCalled = Schema.TaggedStruct("ToolCalled", { ...call, args: Schema.Unknown, replay: ReplayClass })
+/**
+ * A call passed every gate and is about to run: the intent is on the record before the effect. `owner` is the skill whose
+ * tool it is; without one it is the agent's.
+ */
+export const ToolCalled = Schema.TaggedStruct("ToolCalled", {
+  ...call,
+  args: Schema.Unknown,
+  owner: optional(CallOutcome.Owner),
+  replay: ReplayClass
+})
 export type ToolCalled = typeof ToolCalled.Type
 
-/** What a call came to, and the exact text that the model is served for it. */
+/** What a call came to, and the exact text that the model is served for it. `fields` are the values that routes judge. */
 export const ToolSettled = Schema.TaggedStruct("ToolSettled", {
   ...call,
   outcome: Message.Settlement,
   served: Schema.String,
+  fields: optional(Schema.Array(CallOutcome.Field)),
   error: optional(Refusal.Refusal),
   durationMs: optional(Schema.NonNegative)
 })
@@ -190,7 +227,8 @@ export const Event = Schema.Union(
   ToolCalled,
   ToolSettled,
   Answered,
-  RunEnded
+  RunEnded,
+  ...SkillEvent.SkillEvent.members
 )
 export type Event = typeof Event.Type
 

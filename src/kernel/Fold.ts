@@ -8,6 +8,7 @@ import * as Either from "effect/Either"
 import * as Digest from "./Digest.ts"
 import type * as Event from "./Event.ts"
 import type * as Message from "./Message.ts"
+import * as SkillState from "./SkillState.ts"
 import type * as State from "./State.ts"
 import * as Transcript from "./Transcript.ts"
 import * as Usage from "./Usage.ts"
@@ -35,17 +36,24 @@ const say = (state: State.State, said: ReadonlyArray<Said>): State.State => {
   }
 }
 
-/** The person's words, in this run or carried into it. */
-const hear = (state: State.State, content: string, by: Wire.Cause["by"]): State.State => {
+/** Something that a reply is expected to: the person's words, or ours in their place. */
+const hear = (
+  state: State.State,
+  content: string,
+  by: Wire.Cause["by"],
+  origin: Event.Origin = "person"
+): State.State => {
   const next = Transcript.append(state.transcript, { role: "user", content })
   if (Either.isLeft(next)) return violation(state, "Nothing is said while calls are open.")
   const seq = state.seq - 1
   const { final: _, ...open } = state
   const message: Message.User = { role: "user", content }
-  return say(open, [{ id: `message:${seq}`, origin: "person", seq, cause: { by, seq }, message }])
+  const heard = origin === "person" ? { ...open, heard: content } : open
+  return say(heard, [{ id: `message:${seq}`, origin, seq, cause: { by, seq }, message }])
 }
 
-const originOf = (message: Message.Message): Event.Origin =>
+/** Who wrote a message, as far as its role and outcome say. */
+export const originOf = (message: Message.Message): Event.Origin =>
   message.role === "user" ? "person" : message.role === "assistant" ? "model" : wroteIt(message.outcome)
 
 /** Who wrote the text of a settlement: the tool, or we in its place. */
@@ -64,46 +72,39 @@ const carry = (state: State.State, event: Event.MessageCarried): State.State => 
   const { from } = event
   const cause: Wire.Cause = { by: "carried", seq }
   return say({ ...state, transcript: next.right }, [
-    { id: `carried:${seq}`, origin: originOf(message), seq, cause, from, message }
+    { id: `carried:${seq}`, origin: event.origin ?? originOf(message), seq, cause, from, message }
   ])
 }
 
-const replace = <A>(
-  all: ReadonlyArray<State.Declared<A>>,
-  next: State.Declared<A>,
-  same: (one: A) => boolean
-): ReadonlyArray<State.Declared<A>> => [...all.filter(({ declared }) => !same(declared)), next]
-
 const declarePiece = (state: State.State, event: Event.PieceDeclared): State.State =>
   event.hash === Wire.systemHash(event.text)
-    ? {
-        ...state,
-        pieces: replace(state.pieces, { seq: state.seq - 1, declared: event }, ({ id }) => id === event.id)
-      }
+    ? { ...state, pieces: [...state.pieces, { seq: state.seq - 1, declared: event }] }
     : violation(state, "A declared text has the hash it names.")
 
 const declareTool = (state: State.State, event: Event.ToolDeclared): State.State =>
   event.hash === Wire.toolHash(event)
-    ? {
-        ...state,
-        tools: replace(state.tools, { seq: state.seq - 1, declared: event }, ({ name }) => name === event.name)
-      }
+    ? { ...state, tools: [...state.tools, { seq: state.seq - 1, declared: event }] }
     : violation(state, "A declared tool has the hash it names.")
 
 const select = (state: State.State, event: Event.PiecesSelected): State.State => {
   const cause: Wire.Cause = { by: "selected", seq: state.seq - 1 }
   const system = event.activeIds.flatMap((id): ReadonlyArray<Wire.SystemPiece> => {
-    const found = state.pieces.find(({ declared }) => declared.id === id)
+    const named = event.texts?.find((one) => one.id === id)?.hash
+    const found = state.pieces.findLast(
+      ({ declared }) => declared.id === id && (named === undefined || declared.hash === named)
+    )
     if (found === undefined) return []
-    const { hash, origin, text } = found.declared
-    return [{ id, slot: "system", origin, seq: found.seq, cause, hash, text }]
+    const { hash, origin, owner, text } = found.declared
+    const base = { id, slot: "system", origin, seq: found.seq, cause, hash, text } as const
+    return [owner === undefined ? base : { ...base, owner }]
   })
   const tools = event.toolNames.flatMap((name): ReadonlyArray<Wire.ToolPiece> => {
-    const found = state.tools.find(({ declared }) => declared.name === name)
+    const found = state.tools.findLast(({ declared }) => declared.name === name)
     if (found === undefined) return []
-    const { description, hash, schema } = found.declared
+    const { annotations, description, hash, schema } = found.declared
     const tool = { name, ...(description === undefined ? {} : { description }), schema }
-    return [{ id: `tool:${name}`, slot: "tools", origin: "app", seq: found.seq, cause, hash, tool }]
+    const origin = annotations.by === "runtime" ? "runtime" : "app"
+    return [{ id: `tool:${name}`, slot: "tools", origin, seq: found.seq, cause, hash, tool }]
   })
   const selection: Wire.Selection = {
     system,
@@ -122,6 +123,7 @@ const call = (state: State.State, event: Event.ModelCalled): State.State => {
   const provider = event.provider ?? before?.provider
   const model = event.model ?? before?.model
   const { messages, messagesHash, selection } = state
+  const skills = SkillState.commit(state.skills, event.offerVersion)
   const rolled = { system: selection.systemHash, messages: messagesHash, tools: selection.toolsHash }
   const mark: Wire.Mark = {
     iteration: event.iteration,
@@ -131,6 +133,7 @@ const call = (state: State.State, event: Event.ModelCalled): State.State => {
     parameters,
     ...(provider === undefined ? {} : { provider }),
     ...(model === undefined ? {} : { model }),
+    skills,
     recordedHash: event.wireHash,
     projectedHash: Wire.combine(rolled, parameters)
   }
@@ -139,6 +142,7 @@ const call = (state: State.State, event: Event.ModelCalled): State.State => {
     ...open,
     iteration: event.iteration,
     calling: event.iteration,
+    skills,
     marks: [...state.marks, mark],
     spent: { ...state.spent, passes: state.spent.passes + 1 }
   }
@@ -182,7 +186,7 @@ const replyPlace = (state: State.State, seq: number): Omit<Said, "message"> => (
 })
 
 const start = (state: State.State, event: Event.ToolCalled): State.State => {
-  const { args, replay, toolCallId } = event
+  const { args, owner, replay, toolCallId } = event
   const open = state.transcript.open
   const waiting = open?.calls.slice(open.settled.length).some((one) => one.toolCallId === toolCallId) === true
   if (!waiting) return violation(state, "Only a call of the open reply can be started.")
@@ -190,13 +194,16 @@ const start = (state: State.State, event: Event.ToolCalled): State.State => {
     return violation(state, "A call is started once.")
   return {
     ...state,
-    startedCalls: [...state.startedCalls, { toolCallId, seq: state.seq - 1, args, replay }],
+    startedCalls: [
+      ...state.startedCalls,
+      { toolCallId, seq: state.seq - 1, args, ...(owner === undefined ? {} : { owner }), replay }
+    ],
     spent: { ...state.spent, toolCalls: state.spent.toolCalls + 1 }
   }
 }
 
 const settle = (state: State.State, event: Event.ToolSettled): State.State => {
-  const { error, outcome, served, toolCallId, toolName } = event
+  const { error, fields, outcome, served, toolCallId, toolName } = event
   const message: Message.Tool = { role: "tool", toolCallId, toolName, outcome, content: served }
   const settled = Transcript.settle(state.transcript, message)
   if (Either.isLeft(settled))
@@ -210,6 +217,18 @@ const settle = (state: State.State, event: Event.ToolSettled): State.State => {
     transcript: settled.right,
     settledAt: [...state.settledAt, { seq: state.seq - 1, calledSeq: asked, byRuntime }],
     startedCalls: state.startedCalls.filter((one) => one.toolCallId !== toolCallId),
+    ...(state.started?.manifest.skills === undefined
+      ? {}
+      : {
+          skills: SkillState.settle(state.skills, {
+            toolCallId,
+            toolName,
+            owner: started?.owner ?? {},
+            outcome,
+            served,
+            ...(fields === undefined ? {} : { fields })
+          })
+        }),
     ...(error?.tag === "BudgetExceeded" ? { exhausted: error } : {}),
     ...(outcome === "unknown" && error !== undefined
       ? { lost: [...state.lost, { toolCallId, toolName, reason: error }] }
@@ -247,7 +266,9 @@ const fail = (state: State.State, event: Event.ModelFailed): State.State => {
 
 const begin = (state: State.State, event: Event.RunStarted): State.State => {
   if (state.seq !== 1) return violation(state, "A run starts once, with its first event.")
-  const started = { ...state, started: event }
+  const { cursors } = event
+  const skills = cursors === undefined ? state.skills : { ...state.skills, cursors }
+  const started = { ...state, started: event, skills }
   return event.followUpOf === undefined && event.input !== "" ? hear(started, event.input, "asked") : started
 }
 
@@ -288,5 +309,24 @@ export const step = (before: State.State, event: Event.Event): State.State => {
       return state.transcript.open === undefined
         ? { ...state, ended: event }
         : violation({ ...state, ended: event }, "A run ends with every call settled.")
+    case "StepReminded": {
+      const skills = SkillState.step(state.skills, event)
+      return hear({ ...state, skills }, event.content, "reminded", "runtime")
+    }
+    case "CursorMoved":
+    case "RouteConflicted":
+    case "StepReached":
+    case "MapEngaged":
+    case "MapParked":
+    case "MapIdled":
+    case "SkillSuperseded":
+      return event.iteration === state.iteration + 1
+        ? { ...state, skills: SkillState.step(state.skills, event) }
+        : violation(state, "A decision is of the pass that it is made for.")
+    case "SkillPicked":
+    case "SkillRefused":
+    case "StepSkipped":
+    case "MapSteered":
+      return { ...state, skills: SkillState.step(state.skills, event) }
   }
 }

@@ -16,13 +16,14 @@ const id = Schema.NonEmptyString
  * A map as the lease sees it. `memberIds` are the pieces that a park suppresses, `toolNames` the tools they contribute;
  * `entryIds` are the members that a pick reaches while the map has no cursor.
  */
-export interface MountedMap {
-  readonly id: string
-  readonly memberIds: ReadonlyArray<string>
-  readonly toolNames: ReadonlyArray<string>
-  readonly entryIds?: ReadonlyArray<string>
-  readonly nonParkable?: boolean
-}
+export const MountedMap = Schema.Struct({
+  id: Schema.String,
+  memberIds: Schema.Array(Schema.String),
+  toolNames: Schema.Array(Schema.String),
+  entryIds: optional(Schema.Array(Schema.String)),
+  nonParkable: optional(Schema.Boolean)
+})
+export type MountedMap = typeof MountedMap.Type
 
 /** `renewalGrace` is how many counted idle passes a tentative engagement survives, an integer of at least 1. */
 export interface EngagementPlan {

@@ -31,7 +31,9 @@ export const Tag = Schema.Literal(
   "SkillUnreachable",
   "PostureHeld",
   "StaleOffer",
-  "StepNotSkipped"
+  "StepNotSkipped",
+  "MapNotEngaged",
+  "MapNotReleased"
 )
 export type Tag = typeof Tag.Type
 

@@ -3,15 +3,18 @@
  *
  * @since 0.1.0
  */
+import * as Schema from "effect/Schema"
 import * as EvidenceStrength from "./EvidenceStrength.ts"
 import type * as Lease from "./Lease.ts"
 
 /** One fact of a pass that renews a map. Nothing else does. */
-export type RenewalEvidence =
-  | { readonly kind: "owned-tool-called"; readonly toolName: string }
-  | { readonly kind: "cursor-moved"; readonly by: string }
-  | { readonly kind: "explicit-pick"; readonly skillId: string }
-  | { readonly kind: "member-activated"; readonly skillId: string }
+export const RenewalEvidence = Schema.Union(
+  Schema.Struct({ kind: Schema.Literal("owned-tool-called"), toolName: Schema.String }),
+  Schema.Struct({ kind: Schema.Literal("cursor-moved"), by: Schema.String }),
+  Schema.Struct({ kind: Schema.Literal("explicit-pick"), skillId: Schema.String }),
+  Schema.Struct({ kind: Schema.Literal("member-activated"), skillId: Schema.String })
+)
+export type RenewalEvidence = typeof RenewalEvidence.Type
 
 const strengthOf = (evidence: RenewalEvidence): EvidenceStrength.EvidenceStrength => {
   switch (evidence.kind) {

@@ -20,14 +20,17 @@ import * as Fold from "./Fold.ts"
 import type * as Piece from "./Piece.ts"
 import * as Problem from "./Problem.ts"
 import * as Refusal from "./Refusal.ts"
+import type * as Repertoire from "./Repertoire.ts"
+import * as SkillPass from "./SkillPass.ts"
 import * as State from "./State.ts"
 import * as Wire from "./Wire.ts"
 
 /** What an agent brings to a decision. `elapsedMs` is the wall time since the run started, as the program's clock says. */
 export interface Spec {
-  /** The texts and tools of this pass, in order, as `declarePiece` and `declareTool` make them. */
+  /** The agent's own texts and tools, in order, as `declarePiece` and `declareTool` make them. Skills come after them. */
   readonly pieces: ReadonlyArray<Event.PieceDeclared>
   readonly tools: ReadonlyArray<Event.ToolDeclared>
+  readonly skills?: Repertoire.Repertoire
   readonly parameters: Event.Parameters
   readonly limits: Event.Limits
   readonly elapsedMs: number
@@ -98,33 +101,53 @@ const finish = (events: ReadonlyArray<Event.Event>, ended: Event.RunEnded): Deci
   command: { _tag: "Finish", ended }
 })
 
+/** What rides in a pass, whoever brought it. */
+interface Riding {
+  readonly pieces: ReadonlyArray<Event.PieceDeclared>
+  readonly tools: ReadonlyArray<Event.ToolDeclared>
+  readonly skipped: ReadonlyArray<string>
+}
+
 /** The texts and tools that the record does not hold yet, and the selection if it is not the one that rides. */
-const select = (spec: Spec, state: State.State): ReadonlyArray<Event.Event> => {
-  const { system, tools } = state.selection
+const select = ({ pieces, skipped, tools }: Riding, state: State.State): ReadonlyArray<Event.Event> => {
+  const { selection } = state
   const same =
-    system.length === spec.pieces.length &&
-    tools.length === spec.tools.length &&
-    spec.pieces.every(({ hash, id }, index) => system[index]?.id === id && system[index].hash === hash) &&
-    spec.tools.every(({ hash }, index) => tools[index]?.hash === hash)
+    selection.system.length === pieces.length &&
+    selection.tools.length === tools.length &&
+    pieces.every(
+      ({ hash, id }, index) => selection.system[index]?.id === id && selection.system[index].hash === hash
+    ) &&
+    tools.every(({ hash }, index) => selection.tools[index]?.hash === hash)
   if (same) return []
-  const known = new Set([...state.pieces, ...state.tools].map(({ declared }) => declared.hash + idOf(declared)))
-  const fresh = [...spec.pieces, ...spec.tools].filter((event) => !known.has(event.hash + idOf(event)))
+  const isKnown = (event: Event.PieceDeclared | Event.ToolDeclared): boolean =>
+    event._tag === "PieceDeclared"
+      ? state.pieces.some(({ declared }) => declared.id === event.id && declared.hash === event.hash)
+      : state.tools.some(({ declared }) => declared.name === event.name && declared.hash === event.hash)
+  const fresh = [...pieces, ...tools].filter((event) => !isKnown(event))
+  // A text that was declared before its id had another one is named by its hash.
+  const texts = pieces.flatMap(({ hash, id }) => {
+    const last = state.pieces.findLast(({ declared }) => declared.id === id)?.declared
+    const isFresh = fresh.some((event) => event._tag === "PieceDeclared" && event.id === id)
+    return isFresh || last === undefined || last.hash === hash ? [] : [{ id, hash }]
+  })
   return [
     ...fresh,
     {
       _tag: "PiecesSelected",
       iteration: state.iteration + 1,
-      activeIds: spec.pieces.map(({ id }) => id),
-      toolNames: spec.tools.map(({ name }) => name)
+      activeIds: pieces.map(({ id }) => id),
+      toolNames: tools.map(({ name }) => name),
+      ...(texts.length === 0 ? {} : { texts }),
+      ...(skipped.length === 0 ? {} : { skipped: skipped.map((id) => ({ id, reason: "parked" })) })
     }
   ]
 }
 
-const idOf = (event: Event.PieceDeclared | Event.ToolDeclared): string =>
-  event._tag === "PieceDeclared" ? event.id : event.name
-
 const ask = (spec: Spec, before: State.State): Decision => {
-  const selected = select(spec, before)
+  const pass = spec.skills === undefined ? undefined : SkillPass.decide(spec.skills, before)
+  const { pieces = [], skipped = [], tools = [] } = pass ?? {}
+  const riding = { pieces: [...spec.pieces, ...pieces], tools: [...spec.tools, ...tools], skipped }
+  const selected = [...(pass?.decisions ?? []), ...select(riding, before)]
   const state = selected.reduce(Fold.step, before)
   const wire: Wire.Wire = { ...Wire.project(state), parameters: spec.parameters }
   const { messagesHash, selection } = state
@@ -141,7 +164,10 @@ const ask = (spec: Spec, before: State.State): Decision => {
     ...(last !== undefined && Wire.sameParameters(parameters, last.parameters) ? {} : { parameters }),
     ...(reselected ? { systemChars: wire.system.reduce((sum, { text }) => sum + text.length, 0) } : {}),
     messagesCount: wire.messages.length,
-    ...(reselected ? { toolsCount: wire.tools.length } : {})
+    ...(reselected ? { toolsCount: wire.tools.length } : {}),
+    ...(pass === undefined || pass.offerVersion === before.skills.offerVersion
+      ? {}
+      : { offerVersion: pass.offerVersion })
   }
   return { events: [...selected, called], command: { _tag: "CallModel", wire } }
 }
@@ -157,11 +183,16 @@ export const decide = (spec: Spec, state: State.State): Decision => {
     return finish([], end(state, "failed", elapsedMs, Refusal.modelFailed(failure.problem)))
   }
   if (state.transcript.open !== undefined) {
-    const calls = Call.plan(state, spec.tools)
+    const calls = Call.plan(state, spec)
     return { events: [], command: { _tag: "RunTools", iteration: state.iteration, calls } }
   }
   if (calling !== undefined) return { events: [], command: { _tag: "CallModel", wire: Wire.project(state, calling) } }
   if (final !== undefined) {
+    const reminded = spec.skills === undefined ? undefined : SkillPass.remind(spec.skills, state)
+    if (reminded !== undefined && Budget.pass(spec.limits, state.spent, elapsedMs) === undefined) {
+      const { command, events } = ask(spec, Fold.step(state, reminded))
+      return { events: [reminded, ...events], command }
+    }
     const { content, iteration } = final
     const answered = state.answered === undefined ? [{ _tag: "Answered" as const, iteration, content }] : []
     return finish(answered, end(state, "answered", elapsedMs, undefined))

@@ -51,12 +51,16 @@ const refuse = (what: string, next: string): Refusal.Refusal => ({
   retry: "never"
 })
 
+/** There is nothing to skip. */
+export const noStep: Refusal.Refusal = refuse(
+  "No step was open when this call was made.",
+  "Go on without skipping a step."
+)
+
 /** The step after the one at hand, which is left out for a reason. */
 export const skip = (skill: Skill, at: number, reason: string): Either.Either<number, Refusal.Refusal> => {
   const step = skill.steps?.[at]
-  if (step === undefined) {
-    return Either.left(refuse("No step was open when this call was made.", "Go on without skipping a step."))
-  }
+  if (step === undefined) return Either.left(noStep)
   if (reason.trim() === "") {
     const what = `The step that calls ${SafeId.print(step.toolName)} was not skipped: the call gave no reason.`
     return Either.left(refuse(what, "Call skip_step again with the reason, or do the step."))

@@ -7,7 +7,9 @@ import * as Budget from "./Budget.ts"
 import type * as Event from "./Event.ts"
 import type * as Message from "./Message.ts"
 import type * as Outcome from "./Outcome.ts"
+import type * as CallOutcome from "./CallOutcome.ts"
 import type * as Refusal from "./Refusal.ts"
+import * as SkillState from "./SkillState.ts"
 import * as Transcript from "./Transcript.ts"
 import * as Wire from "./Wire.ts"
 
@@ -16,6 +18,7 @@ export interface Started {
   readonly toolCallId: string
   readonly seq: number
   readonly args: unknown
+  readonly owner?: CallOutcome.Owner
   readonly replay: Event.ReplayClass
 }
 
@@ -25,7 +28,7 @@ export interface Violation {
   readonly law: string
 }
 
-/** A piece or a tool that the run has declared, with the event that did. */
+/** A piece or a tool that the run has declared, with the event that did: the text or the definition declared last is the last one. */
 export interface Declared<A> {
   readonly seq: number
   readonly declared: A
@@ -35,6 +38,8 @@ export interface State extends Wire.Source {
   /** How many events have been folded: the sequence number of the next one. */
   readonly seq: number
   readonly started?: Event.RunStarted
+  /** What the person said last in this run. */
+  readonly heard?: string
   readonly transcript: Transcript.Transcript
   /** The sequence numbers of what the open unit was told by, to name its pieces when it closes. */
   readonly openReply?: { readonly seq: number; readonly iteration: number; readonly stopReason?: Event.StopReason }
@@ -54,6 +59,7 @@ export interface State extends Wire.Source {
   readonly lost: ReadonlyArray<Outcome.Pending>
   readonly pieces: ReadonlyArray<Declared<Event.PieceDeclared>>
   readonly tools: ReadonlyArray<Declared<Event.ToolDeclared>>
+  readonly skills: SkillState.SkillState
   readonly violations: ReadonlyArray<Violation>
 }
 
@@ -70,6 +76,7 @@ export const initial: State = {
   spent: Budget.nothing,
   pieces: [],
   tools: [],
+  skills: SkillState.initial,
   lost: [],
   violations: []
 }

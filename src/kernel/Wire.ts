@@ -5,13 +5,15 @@
  *
  * @since 0.1.0
  */
+import type * as CallOutcome from "./CallOutcome.ts"
 import * as Digest from "./Digest.ts"
 import type * as Event from "./Event.ts"
 import type * as Message from "./Message.ts"
+import type * as SkillState from "./SkillState.ts"
 
 /** Why a piece rides: the verb, and the sequence number of the event that it names. */
 export interface Cause {
-  readonly by: "selected" | "asked" | "received" | "carried" | "replied" | "called"
+  readonly by: "selected" | "asked" | "received" | "carried" | "replied" | "called" | "reminded"
   readonly seq: number
 }
 
@@ -30,6 +32,8 @@ interface Base {
 export interface SystemPiece extends Base {
   readonly slot: "system"
   readonly text: string
+  /** The skill whose instructions it is. */
+  readonly owner?: CallOutcome.Owner
 }
 
 /** A message of the conversation. */
@@ -72,6 +76,8 @@ export interface Mark {
   readonly messages: number
   readonly selection: Selection
   readonly parameters: Event.Parameters
+  /** Where the skills stood. */
+  readonly skills: SkillState.SkillState
   /** Who was asked, if the record says so. */
   readonly provider?: string
   readonly model?: string

@@ -12,59 +12,34 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Mailbox from "effect/Mailbox"
 import * as Random from "effect/Random"
-import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Budget from "../kernel/Budget.ts"
 import type * as Event from "../kernel/Event.ts"
+import * as Fold from "../kernel/Fold.ts"
+import type * as Gate from "../kernel/Gate.ts"
 import * as Outcome from "../kernel/Outcome.ts"
 import * as Piece from "../kernel/Piece.ts"
 import * as Printable from "../kernel/Printable.ts"
-import * as Problem from "../kernel/Problem.ts"
+import type * as Repertoire from "../kernel/Repertoire.ts"
 import * as Run from "../kernel/Run.ts"
+import type * as Skill from "../kernel/Skill.ts"
+import type * as SkillMap from "../kernel/SkillMap.ts"
 import type * as State from "../kernel/State.ts"
 import type * as ArtifactStore from "../services/ArtifactStore.ts"
 import type * as LLM from "../services/LLM.ts"
 import * as Record from "../services/Record.ts"
+import * as AgentError from "./AgentError.ts"
 import * as AgentReview from "./AgentReview.ts"
+import * as AgentSkills from "./AgentSkills.ts"
 import * as Dispatch from "./Dispatch.ts"
 import * as Loop from "./Loop.ts"
+import type * as Steering from "./Steering.ts"
 
 export type { Handlers as BoundHandlers, Prepared } from "./Dispatch.ts"
 export type { Progress } from "./Loop.ts"
 
-/** The definition or the input of a run is not one that can be run. Nothing was recorded. */
-export class InvalidAgent extends Schema.TaggedError<InvalidAgent>()("InvalidAgent", {
-  /** Everything that is wrong with it. */
-  problems: Schema.Array(Schema.String),
-  ...Problem.fields
-}) {
-  override get message(): string {
-    return Problem.render(this)
-  }
-}
-
-/** A run that has not ended cannot be followed up. */
-export class RunOpen extends Schema.TaggedError<RunOpen>()("RunOpen", {
-  runId: Schema.String,
-  ...Problem.fields
-}) {
-  override get message(): string {
-    return Problem.render(this)
-  }
-}
-
-/** There is a run with that id already. Nothing was recorded. */
-export class RunExists extends Schema.TaggedError<RunExists>()("RunExists", {
-  runId: Schema.String,
-  ...Problem.fields
-}) {
-  override get message(): string {
-    return Problem.render(this)
-  }
-}
-
-/** Everything that can go wrong with a run. What goes wrong with a tool's call is a settlement, not an error. */
-export type AgentError = LLM.LLMError | Record.RecordError | Record.RecordConflict | InvalidAgent | RunOpen | RunExists
+export { InvalidAgent, RunExists, RunOpen } from "./AgentError.ts"
+export type { AgentError } from "./AgentError.ts"
 
 export interface Limits {
   /** Turns of the loop, each at most one model call. Default 50. */
@@ -83,6 +58,16 @@ export interface Options<Tools extends Record<string, Tool.Any>> {
   readonly toolkit?: Toolkit.Toolkit<Tools>
   /** More context for the system slot, in order, after the instructions. */
   readonly pieces?: ReadonlyArray<Piece.Piece>
+  /** Maps of skills. Each is offered by evidence, and rides while the evidence lives. Their tools are tools of `toolkit`. */
+  readonly maps?: ReadonlyArray<SkillMap.SkillMap>
+  /** Skills that are in no map: the model may load them at any time. Their tools are tools of `toolkit`. */
+  readonly skills?: ReadonlyArray<Skill.Skill>
+  /** How long a map rides on tentative evidence; `false` never parks one. Default: a grace of 3 idle passes. */
+  readonly engagement?: { readonly renewalGrace?: number } | false
+  /** Whether a pick of the model may move a cursor. Default `assist`: it may. */
+  readonly posture?: Gate.Posture
+  /** Which skills the model may know of: an id that it refuses is named to it nowhere. Default: all. */
+  readonly mayName?: (skillId: string) => boolean
   readonly budget?: Limits
   /** Sampling parameters, sent as they are. */
   readonly parameters?: Event.Parameters
@@ -101,6 +86,7 @@ export interface Agent<out R = never> {
   readonly name: string
   readonly pieces: ReadonlyArray<Event.PieceDeclared>
   readonly tools: ReadonlyMap<string, Dispatch.Prepared>
+  readonly repertoire?: Repertoire.Repertoire
   readonly handlers: Effect.Effect<Dispatch.Handlers, never, R>
   readonly limits: Event.Limits
   readonly parameters: Event.Parameters
@@ -112,6 +98,14 @@ export interface Agent<out R = never> {
 
 /** The id of the piece that the instructions are. */
 export const instructionsId = "instructions"
+
+/** A toolkit's tools as a skill declares them. */
+export const skillTools = <Tools extends Record<string, Tool.Any>>(
+  toolkit: Toolkit.Toolkit<Tools>
+): ReadonlyArray<Skill.SkillTool> =>
+  Object.values<Tool.Any>(toolkit.tools).map((tool) =>
+    Either.getOrElse(Dispatch.definition(tool), () => ({ name: tool.name, schema: {} }))
+  )
 
 /** An agent. What is wrong with the definition is reported, whole, by the first effect that uses it. */
 export const make = <Tools extends Record<string, Tool.Any> = {}>(options: Options<Tools>): Agent<Handlers<Tools>> => {
@@ -127,16 +121,24 @@ export const make = <Tools extends Record<string, Tool.Any> = {}>(options: Optio
   const prepared = tools.flatMap((tool) =>
     Either.match(Dispatch.prepare(tool), { onLeft: () => [], onRight: (one) => [one] })
   )
+  const skills = AgentSkills.make(
+    options,
+    prepared.map(({ declared }) => declared)
+  )
   return {
     name,
     pieces: pieces.map((piece) => Run.declarePiece(piece)),
     tools: new Map(prepared.map((tool) => [tool.declared.name, tool])),
+    ...(skills.repertoire === undefined ? {} : { repertoire: skills.repertoire }),
     handlers: Dispatch.handlers(prepared),
     limits,
     parameters,
     concurrency,
     maxResultChars,
-    problems: AgentReview.review(name, pieces, tools, limits, concurrency, maxResultChars, parameters)
+    problems: [
+      ...AgentReview.review(name, pieces, tools, limits, concurrency, maxResultChars, parameters),
+      ...skills.problems
+    ]
   }
 }
 
@@ -149,9 +151,17 @@ export const without = <R>(agent: Agent<R>, ...ids: ReadonlyArray<string>): Agen
 /** The services that every run uses. */
 export type Services = LLM.LLM | ArtifactStore.ArtifactStore | Record.Record
 
-export interface RunOptions {
+/** What a run is driven with, whether it begins or goes on. */
+export interface DriveOptions {
+  /** Steers the run's skill maps from elsewhere in the process. */
+  readonly steering?: Steering.Steering
+}
+
+export interface RunOptions extends DriveOptions {
   /** A name for the run; one is made up without it. Lower-case letters, digits, "-" and "_", 64 at most. */
   readonly runId?: string
+  /** Words of the application for this run, which entries of skill maps can match. */
+  readonly tags?: ReadonlyArray<string>
 }
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -161,23 +171,16 @@ const newRunId = Effect.map(Effect.replicateEffect(Random.nextIntBetween(0, alph
   digits.map((digit) => alphabet.charAt(digit)).join("")
 )
 
-const invalid = (name: string, problems: ReadonlyArray<string>): InvalidAgent =>
-  new InvalidAgent({
-    problems,
-    code: "WF-RUN-010",
-    what: problems.slice(0, 20).join(" "),
-    where: `agent ${Printable.quote(name)}`,
-    next: "Correct the definition, the layers or the input, and run it again.",
-    outcome: "not-applied",
-    retry: "never"
-  })
-
-const validate = (agent: Agent<never> | Agent<unknown>, input: string): Effect.Effect<void, InvalidAgent> => {
+const validate = (
+  agent: Agent<never> | Agent<unknown>,
+  input: string
+): Effect.Effect<void, AgentError.InvalidAgent> => {
   const problems = [...agent.problems, ...(input.trim() === "" ? ["The input is empty."] : [])]
-  return problems.length === 0 ? Effect.void : invalid(agent.name, problems)
+  return problems.length === 0 ? Effect.void : AgentError.invalid(agent.name, problems)
 }
 
 type Emit = Loop.Options["emit"]
+type Drive = DriveOptions | undefined
 const silent: Emit = () => Effect.void
 
 const drive = <R>(
@@ -185,57 +188,72 @@ const drive = <R>(
   runId: string,
   startedAt: number,
   emit: Emit,
+  how: Drive,
   recorded: State.State,
   first: ReadonlyArray<Event.Event>
 ) =>
   Effect.gen(function* () {
-    const { concurrency, limits, maxResultChars, parameters, pieces, tools } = agent
+    const { concurrency, limits, maxResultChars, parameters, pieces, repertoire, tools } = agent
     const handlers = yield* agent.handlers
     const unhandled = Array.from(tools.keys()).filter((name) => !handlers.has(name))
     if (unhandled.length > 0) {
-      return yield* invalid(
+      return yield* AgentError.invalid(
         agent.name,
         unhandled.map((name) => `No layer provides the handler of ${Printable.quote(name)}.`)
       )
     }
-    const spec = { pieces, tools: Array.from(tools.values(), ({ declared }) => declared), parameters, limits }
-    const options: Loop.Options = { runId, startedAt, spec, tools, handlers, concurrency, maxResultChars, emit }
+    const own = Array.from(tools.values(), ({ declared }) => declared)
+    const spec = {
+      pieces,
+      tools: own.filter(({ name }) => repertoire?.tools.has(name) !== true),
+      ...(repertoire === undefined ? {} : { skills: repertoire }),
+      parameters,
+      limits
+    }
+    const { steering } = how ?? {}
+    const options: Loop.Options = {
+      runId,
+      startedAt,
+      spec,
+      tools,
+      handlers,
+      concurrency,
+      maxResultChars,
+      ...(steering === undefined ? {} : { steering }),
+      emit
+    }
     const { ended, state } = yield* Loop.drive(options, recorded, first)
     return Outcome.of(runId, state, ended)
   }).pipe(Effect.withSpan("Agent.run", { attributes: { agent: agent.name, runId }, captureStackTrace: false }))
-
-const exists = (runId: string): RunExists =>
-  new RunExists({
-    runId,
-    code: "WF-RUN-012",
-    what: `There is a run ${Printable.quote(runId)} already.`,
-    next: "Resume it if it is open, follow it up if it has ended, or use another id.",
-    outcome: "not-applied",
-    retry: "never"
-  })
 
 /** A conflict at the first entry is no other writer: the run is there already. */
 const orExists = <A, E, R>(runId: string, started: Effect.Effect<A, E | Record.RecordConflict, R>) =>
   Effect.catchIf(
     started,
     (error): error is Record.RecordConflict => error instanceof Record.RecordConflict && error.expectedSeq === 0,
-    () => exists(runId)
+    () => AgentError.exists(runId)
   )
+
+const manifestOf = ({ limits, repertoire }: Agent<unknown>): Event.Manifest => ({
+  limits,
+  ...(repertoire === undefined ? {} : { skills: AgentSkills.manifest(repertoire) })
+})
 
 const begin = <R>(agent: Agent<R>, input: string, options: RunOptions | undefined, emit: Emit) =>
   Effect.gen(function* () {
     yield* validate(agent, input)
     const runId = options?.runId ?? (yield* newRunId)
     const startedAt = yield* Clock.currentTimeMillis
-    const manifest: Event.Manifest = { limits: agent.limits }
+    const { tags } = options ?? {}
     const started: Event.RunStarted = {
       _tag: "RunStarted",
       runId,
       agent: agent.name,
-      manifest,
-      input: Printable.wellFormed(input)
+      manifest: manifestOf(agent),
+      input: Printable.wellFormed(input),
+      ...(tags === undefined ? {} : { tags })
     }
-    return yield* orExists(runId, drive(agent, runId, startedAt, emit, Run.initial, [started]))
+    return yield* orExists(runId, drive(agent, runId, startedAt, emit, options, Run.initial, [started]))
   })
 
 /** Works on `input` until there is an answer, a limit is reached, or something fails. */
@@ -243,21 +261,22 @@ export const run = <R>(
   agent: Agent<R>,
   input: string,
   options?: RunOptions
-): Effect.Effect<Outcome.Outcome, AgentError, Services | R> => begin(agent, input, options, silent)
+): Effect.Effect<Outcome.Outcome, AgentError.AgentError, Services | R> => begin(agent, input, options, silent)
 
 /** As `run`, seen while it goes on. Ends after the terminal event; stopping to listen interrupts the run. */
 export const stream = <R>(
   agent: Agent<R>,
   input: string,
   options?: RunOptions
-): Stream.Stream<Loop.Progress, AgentError, Services | R> => streamed((emit) => begin(agent, input, options, emit))
+): Stream.Stream<Loop.Progress, AgentError.AgentError, Services | R> =>
+  streamed((emit) => begin(agent, input, options, emit))
 
 const streamed = <R>(
-  start: (emit: Emit) => Effect.Effect<Outcome.Outcome, AgentError, R>
-): Stream.Stream<Loop.Progress, AgentError, R> =>
+  start: (emit: Emit) => Effect.Effect<Outcome.Outcome, AgentError.AgentError, R>
+): Stream.Stream<Loop.Progress, AgentError.AgentError, R> =>
   Stream.unwrapScoped(
     Effect.gen(function* () {
-      const mailbox = yield* Mailbox.make<Loop.Progress, AgentError>()
+      const mailbox = yield* Mailbox.make<Loop.Progress, AgentError.AgentError>()
       const emit: Emit = (progress) => Effect.asVoid(mailbox.offer(progress))
       yield* Effect.forkScoped(Mailbox.into(Effect.asVoid(start(emit)), mailbox))
       return Mailbox.toStream(mailbox)
@@ -281,39 +300,37 @@ const load = (runId: string) =>
     return { state, startedAt: startedAt ?? 0 }
   })
 
-const carryOn = <R>(agent: Agent<R>, runId: string, emit: Emit) =>
+const carryOn = <R>(agent: Agent<R>, runId: string, how: Drive, emit: Emit) =>
   Effect.gen(function* () {
     yield* validate(agent, "resumed")
     const { startedAt, state } = yield* load(runId)
-    return yield* drive(agent, runId, startedAt, emit, state, [])
+    return yield* drive(agent, runId, startedAt, emit, how, state, [])
   })
 
 /**
  * Goes on with a run that has no terminal event, after the last thing its record holds. A run that has ended gives its
  * outcome again and does nothing.
  */
-export const resume = <R>(agent: Agent<R>, runId: string): Effect.Effect<Outcome.Outcome, AgentError, Services | R> =>
-  carryOn(agent, runId, silent)
+export const resume = <R>(
+  agent: Agent<R>,
+  runId: string,
+  options?: DriveOptions
+): Effect.Effect<Outcome.Outcome, AgentError.AgentError, Services | R> => carryOn(agent, runId, options, silent)
 
 /** As `resume`, seen while it goes on. */
 export const resumeStream = <R>(
   agent: Agent<R>,
-  runId: string
-): Stream.Stream<Loop.Progress, AgentError, Services | R> => streamed((emit) => carryOn(agent, runId, emit))
+  runId: string,
+  options?: DriveOptions
+): Stream.Stream<Loop.Progress, AgentError.AgentError, Services | R> =>
+  streamed((emit) => carryOn(agent, runId, options, emit))
 
 const goOn = <R>(agent: Agent<R>, runId: string, message: string, options: RunOptions | undefined, emit: Emit) =>
   Effect.gen(function* () {
     yield* validate(agent, message)
     const { state } = yield* load(runId)
     if (state.ended === undefined) {
-      return yield* new RunOpen({
-        runId,
-        code: "WF-RUN-011",
-        what: `The run ${Printable.quote(runId)} has not ended.`,
-        next: "Resume it first; follow it up when it has ended.",
-        outcome: "not-applied",
-        retry: "never"
-      })
+      return yield* AgentError.open(runId)
     }
     const ownId = options?.runId ?? (yield* newRunId)
     const startedAt = yield* Clock.currentTimeMillis
@@ -322,17 +339,22 @@ const goOn = <R>(agent: Agent<R>, runId: string, message: string, options: RunOp
       _tag: "RunStarted",
       runId: ownId,
       agent: agent.name,
-      manifest: { limits: agent.limits },
+      manifest: manifestOf(agent),
       input,
-      followUpOf: runId
+      followUpOf: runId,
+      ...AgentSkills.cursors(agent.repertoire, state.skills),
+      ...(options?.tags === undefined ? {} : { tags: options.tags })
     }
-    const carried = state.messages.map((piece): Event.MessageCarried => ({
+    const carried = state.messages.map(({ from, message, origin, seq }): Event.MessageCarried => ({
       _tag: "MessageCarried",
-      from: piece.from ?? { runId, seq: piece.seq },
-      message: piece.message
+      from: from ?? { runId, seq },
+      message,
+      // Who wrote it, where its role does not say so.
+      ...(origin === Fold.originOf(message) ? {} : { origin })
     }))
     const received: Event.MessageReceived = { _tag: "MessageReceived", content: input }
-    return yield* orExists(ownId, drive(agent, ownId, startedAt, emit, Run.initial, [started, ...carried, received]))
+    const first = [started, ...carried, received]
+    return yield* orExists(ownId, drive(agent, ownId, startedAt, emit, options, Run.initial, first))
   })
 
 /** A new run that goes on from the conversation of one that has ended, with a further message of the person. */
@@ -341,7 +363,7 @@ export const followUp = <R>(
   runId: string,
   message: string,
   options?: RunOptions
-): Effect.Effect<Outcome.Outcome, AgentError, Services | R> => goOn(agent, runId, message, options, silent)
+): Effect.Effect<Outcome.Outcome, AgentError.AgentError, Services | R> => goOn(agent, runId, message, options, silent)
 
 /** As `followUp`, seen while it goes on. */
 export const followUpStream = <R>(
@@ -349,5 +371,5 @@ export const followUpStream = <R>(
   runId: string,
   message: string,
   options?: RunOptions
-): Stream.Stream<Loop.Progress, AgentError, Services | R> =>
+): Stream.Stream<Loop.Progress, AgentError.AgentError, Services | R> =>
   streamed((emit) => goOn(agent, runId, message, options, emit))

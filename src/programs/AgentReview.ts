@@ -6,6 +6,7 @@
 import type * as Tool from "@effect/ai/Tool"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
+import * as CallOutcome from "../kernel/CallOutcome.ts"
 import * as Event from "../kernel/Event.ts"
 import type * as Piece from "../kernel/Piece.ts"
 import * as Printable from "../kernel/Printable.ts"
@@ -16,7 +17,7 @@ const repeated = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
   Array.from(new Set(names.filter((name, index) => names.indexOf(name) !== index)))
 
 /** Pieces of a wire that the runtime names itself. */
-const ownIds = /^(message|reply|result|carried|tool):/
+const ownIds = /^(message|reply|result|carried|tool|skill|wherefore):/
 
 const toolName = /^[a-zA-Z0-9_-]{1,64}$/
 
@@ -39,6 +40,10 @@ export const review = (
   ...tools
     .filter((tool) => !toolName.test(tool.name))
     .map((tool) => `Tool ${Printable.quote(tool.name)} must have a name of 1 to 64 letters, digits, "_" and "-".`),
+  ...tools
+    .filter(({ name }) => CallOutcome.isFramework(name))
+    .map(({ name }) => `Tool ${Printable.quote(name)} has a name that is kept for a tool of the framework.`),
+  ...repeated(tools.map(({ name }) => name)).map((name) => `Two tools have the name ${Printable.quote(name)}.`),
   ...Object.entries(limits)
     .filter(([, limit]) => !Number.isFinite(limit) || limit < 0)
     .map(([kind]) => `budget.${kind} must be a number that is not negative.`),
@@ -47,7 +52,7 @@ export const review = (
     .map((kind) => `budget.${kind} must be a whole number.`),
   ...pieces
     .filter(({ id }) => ownIds.test(id))
-    .map(({ id }) => `Piece ${Printable.quote(id)} has an id that begins as those of messages and tools do.`),
+    .map(({ id }) => `Piece ${Printable.quote(id)} has an id that begins as those of the runtime do.`),
   ...pieces
     .filter(({ text }) => text.length > Loop.maxAppendChars)
     .map(({ id }) => `Piece ${Printable.quote(id)} is longer than ${Loop.maxAppendChars} characters.`),

@@ -17,6 +17,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
 import * as Call from "../kernel/Call.ts"
+import type * as CallOutcome from "../kernel/CallOutcome.ts"
 import type * as Event from "../kernel/Event.ts"
 import * as Issues from "../kernel/Issues.ts"
 import type * as Message from "../kernel/Message.ts"
@@ -99,12 +100,14 @@ export interface Options {
   readonly tools: ReadonlyMap<string, Prepared>
   readonly handlers: Handlers
   readonly maxResultChars: number
+  /** The values that decisions will read in a result: a text as it is, or else JSON. */
+  readonly fieldsOf: (toolName: string, result: string, isText: boolean) => ReadonlyArray<CallOutcome.Field>
 }
 
 /** A call that is ready to run, or its refusal. */
 export type Ready =
   | { readonly _tag: "Ready"; readonly planned: Call.Planned & { readonly _tag: "Run" }; readonly decoded: unknown }
-  | { readonly _tag: "Settled"; readonly event: Event.ToolSettled }
+  | { readonly _tag: "Settled"; readonly planned: Call.Planned; readonly event: Event.ToolSettled }
 
 /** Arguments longer than this are checked up to their first mistake only. */
 const manyIssues = 16_384
@@ -112,18 +115,29 @@ const manyIssues = 16_384
 const settle = (options: Options, call: Message.ToolCall, outcome: Message.Settlement, refusal: Refusal.Refusal) =>
   Call.settlement(options.iteration, { _tag: "Settle", call, outcome, refusal })
 
+const settled = ({ iteration }: Options, planned: Call.Planned & { readonly _tag: "Settle" }): Ready => ({
+  _tag: "Settled",
+  planned,
+  event: Call.settlement(iteration, planned)
+})
+
+/** A call that is not to run after all. */
+export const refused = (options: Options, call: Message.ToolCall, refusal: Refusal.Refusal): Ready =>
+  settled(options, { _tag: "Settle", call, outcome: "refused", refusal })
+
 /** Checks a planned call's arguments against the tool's schema. Nothing has run yet, or an earlier process ran it. */
 export const check = (options: Options, planned: Call.Planned): Effect.Effect<Ready> => {
   if (planned._tag === "Settle") {
-    return Effect.succeed({ _tag: "Settled", event: Call.settlement(options.iteration, planned) })
+    return Effect.succeed(settled(options, planned))
   }
-  const { args, call, started } = planned
+  const { args, call, own, started } = planned
+  if (own !== undefined) return Effect.succeed({ _tag: "Ready", planned, decoded: args })
   const refuse = (refusal: Refusal.Refusal): Ready => {
-    if (!started) return { _tag: "Settled", event: settle(options, call, "refused", refusal) }
+    if (!started) return refused(options, call, refusal)
     // It is no refusal to find today that a call cannot be run which was running when its process was lost.
     const how = "was running when its process was lost, and could not be run again"
     const lost = Refusal.toolOutcomeUnknown(call.toolName, call.toolCallId, how)
-    return { _tag: "Settled", event: settle(options, call, "unknown", lost) }
+    return settled(options, { _tag: "Settle", call, outcome: "unknown", refusal: lost })
   }
   const tool = options.tools.get(call.toolName)
   if (tool === undefined) {
@@ -138,13 +152,14 @@ export const check = (options: Options, planned: Call.Planned): Effect.Effect<Re
 /** The intent, for the record, before the effect. */
 export const called = (
   options: Options,
-  { args, call, replay }: Call.Planned & { readonly _tag: "Run" }
+  { args, call, owner, replay }: Call.Planned & { readonly _tag: "Run" }
 ): Event.ToolCalled => ({
   _tag: "ToolCalled",
   iteration: options.iteration,
   toolCallId: call.toolCallId,
   toolName: call.toolName,
   args,
+  ...(owner === undefined ? {} : { owner }),
   replay
 })
 
@@ -157,12 +172,28 @@ const textOf = (value: unknown): Either.Either<string, ReadonlyArray<string>> =>
         (text) => Printable.wellFormed(text ?? "null")
       )
 
+const returned = (
+  { iteration }: Options,
+  { toolCallId, toolName }: Message.ToolCall,
+  served: string,
+  fields: ReadonlyArray<CallOutcome.Field>
+): Event.ToolSettled => ({
+  _tag: "ToolSettled",
+  iteration,
+  toolCallId,
+  toolName,
+  outcome: "ran-ok",
+  served,
+  ...(fields.length === 0 ? {} : { fields })
+})
+
 /** Runs a call that is ready, and says what it came to. */
 export const execute = (
   options: Options,
   { decoded, planned }: Ready & { readonly _tag: "Ready" }
 ): Effect.Effect<Event.ToolSettled> => {
-  const { call, replay } = planned
+  const { call, own, replay } = planned
+  if (own !== undefined) return Effect.succeed(returned(options, call, own.served, []))
   const tool = options.tools.get(call.toolName)
   const handler = options.handlers.get(call.toolName)
   if (tool === undefined || handler === undefined) {
@@ -237,17 +268,18 @@ const failed = (options: Options, tool: Prepared, call: Message.ToolCall, cause:
 
 const succeeded = (options: Options, tool: Prepared, call: Message.ToolCall, value: unknown) =>
   tool.encodeSuccess(value).pipe(
-    Effect.flatMap(textOf),
+    Effect.flatMap((result) =>
+      Effect.map(textOf(result), (served) => ({ isText: typeof result === "string", served }))
+    ),
     Effect.match({
       onFailure: (issues) => settle(options, call, "ran-error", Refusal.toolOutputInvalid(call.toolName, issues)),
-      onSuccess: (served): Event.ToolSettled => {
+      onSuccess: ({ isText, served }): Event.ToolSettled => {
         const { maxResultChars } = options
         if (served.length > maxResultChars) {
           const refusal = Refusal.toolOutputTooLarge(call.toolName, maxResultChars, served.length)
           return settle(options, call, "ran-error", refusal)
         }
-        const { toolCallId, toolName } = call
-        return { _tag: "ToolSettled", iteration: options.iteration, toolCallId, toolName, outcome: "ran-ok", served }
+        return returned(options, call, served, options.fieldsOf(call.toolName, served, isText))
       }
     })
   )

@@ -6,6 +6,7 @@
  *
  * @internal
  */
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -16,11 +17,13 @@ import * as Message from "../kernel/Message.ts"
 import * as Problem from "../kernel/Problem.ts"
 import * as Refusal from "../kernel/Refusal.ts"
 import * as Run from "../kernel/Run.ts"
+import * as SkillMap from "../kernel/SkillMap.ts"
 import type * as State from "../kernel/State.ts"
 import type * as Wire from "../kernel/Wire.ts"
 import * as LLM from "../services/LLM.ts"
 import * as Record from "../services/Record.ts"
 import * as Dispatch from "./Dispatch.ts"
+import * as Steering from "./Steering.ts"
 
 /** What can be seen of a run while it goes on: entries once they are on the record, and parts of a reply as they come. */
 export type Progress =
@@ -36,6 +39,7 @@ export interface Options {
   readonly handlers: Dispatch.Handlers
   readonly concurrency: number
   readonly maxResultChars: number
+  readonly steering?: Steering.Steering
   readonly emit: (progress: Progress) => Effect.Effect<void>
 }
 
@@ -92,6 +96,7 @@ export const drive = (
     let state = recorded
     let pending: ReadonlyArray<Event.Event> = []
     let failure: LLM.LLMError | undefined
+    let died: Cause.Cause<never> | undefined
     const finished = new Map<string, Event.ToolSettled>()
 
     const happen = (events: ReadonlyArray<Event.Event>): void => {
@@ -136,7 +141,13 @@ export const drive = (
           const parts = Array.from(chunk)
           for (const part of parts) if (part._tag === "Text") partialChars += part.delta.length
           return emit({ _tag: "Received", iteration, parts })
-        })
+        }).pipe(
+          // The run ends on the record before the defect goes on to whoever runs it.
+          Effect.catchAllDefect((defect) => {
+            died = Cause.die(defect)
+            return LLM.failure("Protocol", layerDied)
+          })
+        )
         const reply = yield* Effect.either(inTime(collected))
         if (Either.isLeft(reply)) {
           failure = new LLM.LLMError({ ...reply.left, runId })
@@ -154,7 +165,10 @@ export const drive = (
 
     const runTools = (iteration: number, calls: ReadonlyArray<Call.Planned>) =>
       Effect.gen(function* () {
-        const dispatch: Dispatch.Options = { ...options, iteration }
+        const { maps = [] } = options.spec.skills ?? {}
+        const fieldsOf: Dispatch.Options["fieldsOf"] = (toolName, result, isText) =>
+          maps.length === 0 ? [] : SkillMap.fieldsOf(maps, toolName, isText ? result : JSON.parse(result))
+        const dispatch: Dispatch.Options = { ...options, iteration, fieldsOf }
         const judged = yield* Effect.forEach(calls, (call) => Dispatch.check(dispatch, call))
         let more = 0
         const checked = judged.map((one): Dispatch.Ready => {
@@ -162,12 +176,7 @@ export const drive = (
           const refusal = Call.unaffordable(state, limits, more)
           if (refusal === undefined) more += 1
           const { call } = one.planned
-          return refusal === undefined
-            ? one
-            : {
-                _tag: "Settled",
-                event: Call.settlement(iteration, { _tag: "Settle", call, outcome: "refused", refusal })
-              }
+          return refusal === undefined ? one : Dispatch.refused(dispatch, call, refusal)
         })
         const ready = checked.flatMap((one) => (one._tag === "Ready" ? [one] : []))
         if (ready.length > 0) {
@@ -176,14 +185,15 @@ export const drive = (
         }
         const settle = (one: Dispatch.Ready) =>
           one._tag === "Settled"
-            ? Effect.succeed(one.event)
-            : Effect.tap(Dispatch.execute(dispatch, one), (event) => {
+            ? Effect.succeed([...Call.verdictOf(state, one.planned), one.event])
+            : Effect.map(Dispatch.execute(dispatch, one), (event) => {
                 finished.set(event.toolCallId, event)
+                return [...Call.verdictOf(state, one.planned), event]
               })
         const { concurrency } = options
         const settled = yield* inTime(Effect.forEach(checked, settle, { concurrency }))
         if (Option.isNone(settled)) return yield* outOfTime
-        happen(settled.value)
+        happen(settled.value.flat())
         finished.clear()
       })
 
@@ -208,16 +218,26 @@ export const drive = (
             break
           case "Finish":
             yield* commit
+            if (died !== undefined) return yield* Effect.failCause(died)
             if (failure !== undefined) return yield* failure
             return { state, ended: command.ended }
         }
       }
     })
 
-    return yield* Effect.onInterrupt(onward, () =>
+    const driven = Effect.onInterrupt(onward, () =>
       Effect.ignoreLogged(Effect.zipRight(stop(Refusal.interrupted), commit))
     )
+    const { steering } = options
+    if (steering === undefined) return yield* driven
+    return yield* Steering.attached(steering, { spec: options.spec, state: () => state, happen }, driven)
   })
+
+const layerDied: LLM.Details = {
+  what: "The layer of the model died of a defect.",
+  next: "Find the defect in the application's log and mend the layer; then follow the run up.",
+  retry: "never"
+}
 
 const tooLong = (chars: number): LLM.LLMError =>
   LLM.failure("Protocol", {

@@ -14,6 +14,10 @@ const tools = [
   Script.tool("pay", "never")
 ]
 
+const offered: ReadonlyArray<Event.Event> = [
+  ...tools,
+  { _tag: "PiecesSelected", iteration: 1, activeIds: [], toolNames: tools.map(({ name }) => name) }
+]
 const asked: Event.ModelCalled = { _tag: "ModelCalled", iteration: 1, wireHash: "h", messagesCount: 1 }
 
 /** What is planned for calls that the model makes, after what has happened to some of them. */
@@ -23,7 +27,7 @@ const plan = (
   more: Partial<Event.ModelReplied> = {}
 ) => {
   const made = calls.map(([toolName, args], index) => call(`c${index}`, toolName, args))
-  return Call.plan(Run.fold([started(), asked, replied(1, { calls: made, more }), ...happened]), tools)
+  return Call.plan(Run.fold([started(), ...offered, asked, replied(1, { calls: made, more }), ...happened]), { tools })
 }
 
 const brief = (planned: ReadonlyArray<Call.Planned>) =>
@@ -41,7 +45,7 @@ const judged = (args: string, more: Partial<Event.ModelReplied> = {}) => {
 
 describe("Call.plan", () => {
   it("plans nothing when no call is open", () => {
-    assert.deepStrictEqual(Call.plan(Run.initial, tools), [])
+    assert.deepStrictEqual(Call.plan(Run.initial, { tools }), [])
   })
 
   it("lets reads run together and everything else alone", () => {
@@ -91,8 +95,8 @@ describe("Call.plan", () => {
 
   it("refuses a duplicate whatever else is wrong with it", () => {
     const made = [call("a"), call("a", "no", "{")]
-    const state = Run.fold([started(), asked, replied(1, { calls: made })])
-    assert.deepStrictEqual(brief(Call.plan(state, tools)), ["a run pure", "call-1-1 refused DuplicateCallId"])
+    const state = Run.fold([started(), ...offered, asked, replied(1, { calls: made })])
+    assert.deepStrictEqual(brief(Call.plan(state, { tools })), ["a run pure", "call-1-1 refused DuplicateCallId"])
   })
 
   for (const name of [
@@ -154,7 +158,13 @@ describe("Call.plan", () => {
 
 describe("Call.unaffordable", () => {
   it("counts the calls that are about to start with those that did", () => {
-    const state = Run.fold([started(), asked, replied(1, { calls: [call("a"), call("b")] }), called(1, "a")])
+    const state = Run.fold([
+      started(),
+      ...offered,
+      asked,
+      replied(1, { calls: [call("a"), call("b")] }),
+      called(1, "a")
+    ])
     assert.isUndefined(Call.unaffordable(state, {}, 100))
     assert.isUndefined(Call.unaffordable(state, { toolCalls: 2 }, 0))
     assert.deepInclude(Call.unaffordable(state, { toolCalls: 2 }, 1), { tag: "BudgetExceeded", found: "2 spent" })

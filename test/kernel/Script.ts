@@ -116,11 +116,14 @@ export const play = (
       case "RunTools":
         for (const planned of command.calls) {
           const { toolCallId, toolName } = planned.call
-          if (planned._tag === "Settle") happen(Call.settlement(command.iteration, planned))
+          const verdict = Call.verdictOf(state, planned)
+          if (planned._tag === "Settle") happen(...verdict, Call.settlement(command.iteration, planned))
           else {
-            const { args, replay } = planned
-            happen(called(command.iteration, toolCallId, { toolName, args, replay }))
-            happen(settled(command.iteration, toolCallId, { toolName, ...outcome(planned.call) }))
+            const { args, own, owner, replay } = planned
+            const whose = owner === undefined ? {} : { owner }
+            happen(called(command.iteration, toolCallId, { toolName, args, ...whose, replay }))
+            const came = own === undefined ? outcome(planned.call) : { served: own.served }
+            happen(...verdict, settled(command.iteration, toolCallId, { toolName, ...came }))
           }
         }
     }

@@ -1,0 +1,75 @@
+/**
+ * An `AgentError` is what can go wrong with a run as a whole.
+ *
+ * @internal
+ */
+import * as Schema from "effect/Schema"
+import * as Printable from "../kernel/Printable.ts"
+import * as Problem from "../kernel/Problem.ts"
+import type * as LLM from "../services/LLM.ts"
+import type * as Record from "../services/Record.ts"
+
+/** The definition or the input of a run is not one that can be run. Nothing was recorded. */
+export class InvalidAgent extends Schema.TaggedError<InvalidAgent>()("InvalidAgent", {
+  /** Everything that is wrong with it. */
+  problems: Schema.Array(Schema.String),
+  ...Problem.fields
+}) {
+  override get message(): string {
+    return Problem.render(this)
+  }
+}
+
+/** A run that has not ended cannot be followed up. */
+export class RunOpen extends Schema.TaggedError<RunOpen>()("RunOpen", {
+  runId: Schema.String,
+  ...Problem.fields
+}) {
+  override get message(): string {
+    return Problem.render(this)
+  }
+}
+
+/** There is a run with that id already. Nothing was recorded. */
+export class RunExists extends Schema.TaggedError<RunExists>()("RunExists", {
+  runId: Schema.String,
+  ...Problem.fields
+}) {
+  override get message(): string {
+    return Problem.render(this)
+  }
+}
+
+/** Everything that can go wrong with a run. What goes wrong with a tool's call is a settlement, not an error. */
+export type AgentError = LLM.LLMError | Record.RecordError | Record.RecordConflict | InvalidAgent | RunOpen | RunExists
+
+export const invalid = (name: string, problems: ReadonlyArray<string>): InvalidAgent =>
+  new InvalidAgent({
+    problems,
+    code: "WF-RUN-010",
+    what: problems.slice(0, 20).join(" "),
+    where: `agent ${Printable.quote(name)}`,
+    next: "Correct the definition, the layers or the input, and run it again.",
+    outcome: "not-applied",
+    retry: "never"
+  })
+
+export const exists = (runId: string): RunExists =>
+  new RunExists({
+    runId,
+    code: "WF-RUN-012",
+    what: `There is a run ${Printable.quote(runId)} already.`,
+    next: "Resume it if it is open, follow it up if it has ended, or use another id.",
+    outcome: "not-applied",
+    retry: "never"
+  })
+
+export const open = (runId: string): RunOpen =>
+  new RunOpen({
+    runId,
+    code: "WF-RUN-011",
+    what: `The run ${Printable.quote(runId)} has not ended.`,
+    next: "Resume it first; follow it up when it has ended.",
+    outcome: "not-applied",
+    retry: "never"
+  })
