@@ -173,7 +173,9 @@ const steps = (
 /** What the next pass decides about skills. Made again from the same record, it is the same. */
 export const decide = (self: Repertoire.Repertoire, state: State.State): SkillPass => {
   const { framework, maps, plan, policy } = self
-  const { selection, skills: before } = state
+  const { skills: before } = state
+  // The wire that was sent, and not a selection that an interrupted decision has recorded.
+  const { selection = Wire.emptySelection } = state.marks.at(-1) ?? {}
   const iteration = state.iteration + 1
   const moves = resolve(self, state)
   const known: Evidence.Known = {

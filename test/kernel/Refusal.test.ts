@@ -61,7 +61,15 @@ describe("Refusal", () => {
   }
 
   it("has every tag but those of skills, which their own modules make", () => {
-    const ofSkills = new Set(["SkillHidden", "SkillUnreachable", "PostureHeld", "StaleOffer", "StepNotSkipped"])
+    const ofSkills = new Set([
+      "SkillHidden",
+      "SkillUnreachable",
+      "PostureHeld",
+      "StaleOffer",
+      "StepNotSkipped",
+      "MapNotEngaged",
+      "MapNotReleased"
+    ])
     const tags = Refusal.Tag.literals.filter((tag) => !ofSkills.has(tag))
     assert.deepStrictEqual(new Set<string>(all.map(({ tag }) => tag)), new Set<string>(tags))
   })

@@ -189,7 +189,7 @@ describe("A definition or an input that cannot be run", () => {
     [
       "a piece with the id of a message",
       Agent.make({ name: "a", instructions: "", pieces: [Piece.fact("message:0", "x")] }),
-      /as those of messages/
+      /as those of the runtime/
     ],
     [
       "a piece that no record holds",

@@ -183,19 +183,34 @@ describe("A run that is stopped and resumed", () => {
     })
   )
 
-  it.effect("goes on after its model has died, and after its handlers have changed their class", () =>
+  it.effect("goes on after its process died while the model was asked", () =>
+    Effect.gen(function* () {
+      const base = yield* whole([])
+      const at = base.events.findLastIndex(({ _tag }) => _tag === "ModelCalled")
+      const record = yield* Record.Record
+      yield* record.append("r", 0, base.events.slice(0, at + 1))
+      const { status } = yield* Agent.resume(Shop.agent, "r").pipe(Effect.provide(LLM.layerScripted(Shop.model)))
+      assert.strictEqual(status, "answered")
+    }).pipe(Effect.provide([Shop.services, Shop.handlers([])]))
+  )
+
+  it.effect("has ended on its record when the layer of its model dies, and the defect goes on", () =>
     Effect.gen(function* () {
       const mortal: LLM.Chooser = (wire, index) => {
-        if (wire.iteration === 3) throw new Error("the process died")
+        if (wire.iteration === 3) throw new Error("a defect of the layer")
         return Shop.model(wire, index)
       }
       const exit = yield* Effect.exit(Agent.run(Shop.agent, "Sell.", { runId: "r" })).pipe(
         Effect.provide(LLM.layerScripted(mortal))
       )
       assert.isTrue(Exit.isFailure(exit) && Cause.isDie(exit.cause))
-      assert.strictEqual((yield* Shop.events("r")).at(-1)?._tag, "ModelCalled")
-      const { status } = yield* Agent.resume(Shop.agent, "r").pipe(Effect.provide(LLM.layerScripted(Shop.model)))
-      assert.strictEqual(status, "answered")
+      assert.include(Exit.isFailure(exit) ? Cause.pretty(exit.cause) : "", "a defect of the layer")
+      const [failed, ended] = (yield* Shop.events("r")).slice(-2)
+      assert.deepInclude(failed, { _tag: "ModelFailed", reason: "Protocol" })
+      assert.deepInclude(ended, { _tag: "RunEnded", status: "failed", passes: 3 })
+      assert.notInclude(JSON.stringify([failed, ended]), "a defect of the layer")
+      const next = yield* Agent.followUp(Shop.agent, "r", "Go on.").pipe(Effect.provide(LLM.layerScripted(["Done."])))
+      assert.strictEqual(next.status, "answered")
     }).pipe(Effect.provide([Shop.services, Shop.handlers([])]))
   )
 

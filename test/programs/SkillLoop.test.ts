@@ -1,10 +1,16 @@
+import * as Tool from "@effect/ai/Tool"
+import * as Toolkit from "@effect/ai/Toolkit"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either } from "effect"
+import * as CallOutcome from "../../src/kernel/CallOutcome.ts"
+import * as Piece from "../../src/kernel/Piece.ts"
 import * as Run from "../../src/kernel/Run.ts"
 import * as SkillMap from "../../src/kernel/SkillMap.ts"
 import * as Wire from "../../src/kernel/Wire.ts"
 import * as Agent from "../../src/programs/Agent.ts"
+import * as Steering from "../../src/programs/Steering.ts"
 import * as LLM from "../../src/services/LLM.ts"
+import * as Record from "../../src/services/Record.ts"
 import * as Desk from "./Desk.ts"
 import * as Shop from "./Shop.ts"
 
@@ -176,4 +182,515 @@ describe("Timelines", () => {
       assert.notMatch(JSON.stringify(events), /owner|offerVersion|skill/)
     })
   )
+})
+
+const bothMaps = { maps: [Desk.orders, Desk.places] }
+
+describe("Several maps", () => {
+  it.effect("each have a cursor and a lease of their own, and a park of one leaves the other alone", () =>
+    Effect.gen(function* () {
+      const script = Desk.script("find_order", "find_order", "find_order", "find_order")
+      const { decided, held } = yield* play(Desk.agent(bothMaps), "My order in town?", script)
+      assert.deepStrictEqual(
+        decided.filter((line) => line.includes("places")),
+        [
+          "1 places - > place entry",
+          "1 places engaged lexical",
+          "2 places idle 1",
+          "3 places idle 2",
+          "4 places parked lexical 3"
+        ]
+      )
+      assert.deepStrictEqual(
+        decided.filter((line) => /orders.*(engaged|parked)/.test(line)),
+        ["1 orders engaged lexical", "2 orders engaged structural upgraded"]
+      )
+      assert.deepStrictEqual(
+        held.map(({ pieces }) => pieces.filter((id) => id.startsWith("skill:")).join(" ")),
+        [
+          ...Array.from({ length: 3 }, () => "skill:orders/find skill:places/place"),
+          "skill:orders/find",
+          "skill:orders/find"
+        ]
+      )
+    })
+  )
+
+  it.effect("share a tool that leaves the wire only when every map that rides with it is parked", () =>
+    Effect.gen(function* () {
+      const release = (mapId: string) => ["release_map", { mapId }] as const
+      const script = Desk.script(release("places"), release("orders"), "zone")
+      const { decided, held } = yield* play(Desk.agent(bothMaps), "The zone in town?", script)
+      assert.deepStrictEqual(
+        held.map(({ tools }) => tools.includes("zone")),
+        [true, true, false, true]
+      )
+      // A parked tool that is still called by its name runs, and brings the map back whose it is.
+      assert.include(decided, "4 orders engaged structural reengaged")
+      assert.isUndefined(decided.find((line) => line.includes("4 places engaged")))
+    })
+  )
+
+  it.effect("name the winner and the losers when calls of one batch lead to different skills", () =>
+    Effect.gen(function* () {
+      const forked = Either.getOrThrow(
+        SkillMap.make({
+          ...Desk.orders,
+          routes: [...Desk.orders.routes, { from: "find", to: "zones", tool: "weather" }]
+        })
+      )
+      const script = [
+        LLM.together(
+          LLM.call("weather", { of: "1" }, "w"),
+          LLM.call("find_order", { of: "1" }, "f"),
+          LLM.call("read_skill", { id: "refund" }, "p")
+        ),
+        "Done."
+      ]
+      const options = { results: { find_order: { status: "delivered" } } }
+      const { decided, events } = yield* play(Desk.agent({ maps: [forked] }), "What of my order?", script, options)
+      assert.deepStrictEqual(decided.slice(2), [
+        "1 picked refund hop",
+        "2 orders find > zones route",
+        "2 orders conflict zones",
+        "2 orders engaged explicit tenantChanged",
+        "2 superseded refund by zones route"
+      ])
+      const conflict = events.find((event) => event._tag === "RouteConflicted")
+      assert.deepStrictEqual(conflict, {
+        _tag: "RouteConflicted",
+        iteration: 2,
+        mapId: "orders",
+        from: "find",
+        winner: { toolCallId: "w", toolName: "weather", target: "zones" },
+        losers: [{ toolCallId: "f", toolName: "find_order", target: "refund" }]
+      })
+    })
+  )
+})
+
+describe("A guarded route", () => {
+  for (const [status, to] of [
+    ["delivered", "refund"],
+    ["open", "find"]
+  ] as const) {
+    it.effect(`is judged on the result, and says on what: ${status}`, () =>
+      Effect.gen(function* () {
+        const { events, held } = yield* play(Desk.agent(), "What of my order?", Desk.script("find_order"), {
+          results: { find_order: { status } }
+        })
+        assert.include(held[1]?.pieces ?? [], `skill:orders/${to}`)
+        const moved = events.findLast((event) => event._tag === "CursorMoved")
+        const guards = moved?._tag === "CursorMoved" ? [moved.guard, ...(moved.guardsClosed ?? [])] : []
+        const judged = guards.flatMap((guard) => guard?.conditions ?? []).filter(({ field }) => field === "/status")
+        assert.deepStrictEqual(judged, [
+          { field: "/status", op: "eq", value: "delivered", holds: to === "refund", found: status }
+        ])
+      })
+    )
+  }
+
+  it.effect("reads a text as a text, though it looks like a number", () =>
+    Effect.gen(function* () {
+      const texts = Either.getOrThrow(
+        SkillMap.make({
+          ...Desk.orders,
+          routes: [
+            { from: "find", to: "refund", tool: "find_order", when: [{ field: "", op: "eq", value: "7" }] },
+            { from: "refund", to: "find", tool: "refund" }
+          ]
+        })
+      )
+      const after = (result: unknown) =>
+        Effect.map(
+          play(Desk.agent({ maps: [texts] }), "My order?", Desk.script("find_order"), {
+            results: { find_order: result }
+          }),
+          ({ state }) => state.skills.cursors["orders"]
+        )
+      assert.strictEqual(yield* after("7"), "refund")
+      assert.strictEqual(yield* after(7), "find")
+    })
+  )
+})
+
+describe("The gate", () => {
+  it.effect("refuses a pick before anything runs, with the reason, and counts it as no idle pass", () =>
+    Effect.gen(function* () {
+      const script = Desk.script(["read_skill", { id: "nope" }], ["read_skill", { id: " " }], ["read_skill", { ID: 1 }])
+      const { decided, events } = yield* play(Desk.agent(), "What of my order?", script)
+      assert.deepStrictEqual(decided.slice(2), ["1 refused nope unreachable"])
+      assert.isUndefined(events.find(({ _tag }) => _tag === "ToolCalled"))
+      const tags = events.flatMap((event) => (event._tag === "ToolSettled" ? [event.outcome, event.error?.tag] : []))
+      assert.deepStrictEqual(tags, [
+        "refused",
+        "SkillUnreachable",
+        "refused",
+        "ToolArgsInvalid",
+        "refused",
+        "ToolArgsInvalid"
+      ])
+    })
+  )
+
+  it.effect("lets no pick move a cursor on rails, and still brings a parked map back", () =>
+    Effect.gen(function* () {
+      const pick = (id: string) => ["read_skill", { id }] as const
+      const script = Desk.script(pick("zones"), "weather", "clock", "weather", pick("zones"))
+      const { decided } = yield* play(Desk.agent({ posture: "rails" }), "What of my order?", script)
+      assert.deepStrictEqual(decided.slice(2), [
+        "1 refused zones posture",
+        "3 orders idle 1",
+        "4 orders idle 2",
+        "5 orders parked lexical 3",
+        "5 picked zones reengage",
+        "6 orders engaged explicit reengaged",
+        "6 superseded zones by find stay"
+      ])
+    })
+  )
+
+  it.effect("names a hidden skill nowhere, and denies a pick of it", () =>
+    Effect.gen(function* () {
+      const script = Desk.script(
+        "weather",
+        "clock",
+        "weather",
+        ["read_skill", { id: "refund" }],
+        ["read_skill", { id: "nope" }]
+      )
+      const agent = Desk.agent({ mayName: (id) => id !== "refund", skills: [Desk.guide] })
+      const { decided, wires } = yield* play(agent, "What of my order?", script)
+      assert.include(decided, "4 refused refund hidden")
+      assert.isAbove(wires.length, 4)
+      for (const { messages, system, tools } of wires) {
+        const ours = tools.filter(({ origin }) => origin === "runtime").map(({ tool }) => JSON.stringify(tool))
+        const told = messages.flatMap(({ message }) => (message.role === "tool" ? [message.content] : []))
+        assert.notInclude([...system.map(({ text }) => text), ...ours, ...told].join("\n"), "refund")
+      }
+    })
+  )
+
+  it.effect("refuses a pick that was made from another offer as stale", () =>
+    Effect.gen(function* () {
+      const whole = yield* play(Desk.agent(), "What of my order?", Desk.script(["read_skill", { id: "zones" }]))
+      const at = whole.events.findIndex(({ _tag }) => _tag === "ModelReplied")
+      yield* Effect.gen(function* () {
+        const record = yield* Record.Record
+        const stale = whole.events
+          .slice(0, at + 1)
+          .map((event) => (event._tag === "ModelCalled" ? { ...event, offerVersion: "another" } : event))
+        yield* record.append("r", 0, stale)
+        yield* Agent.resume(Desk.agent(), "r")
+        assert.include(Desk.decisions(yield* Shop.events("r")), "1 refused zones stale-offer")
+      }).pipe(Effect.provide([Shop.services, Desk.handlers(), LLM.layerScripted(["Done.", "Done."])]))
+    })
+  )
+
+  it.effect("has the same definitions on every wire", () =>
+    Effect.gen(function* () {
+      const script = Desk.script("weather", "clock", "weather", ["read_skill", { id: "zones" }], "zone")
+      const { wires } = yield* play(Desk.agent(bothMaps), "What of my order?", script)
+      const ours = wires.map(({ tools }) => JSON.stringify(tools.filter(({ origin }) => origin === "runtime")))
+      assert.isAbove(ours.length, 4)
+      assert.lengthOf(new Set(ours.map((text) => text.replaceAll(/"seq":\d+/g, ""))), 1)
+    })
+  )
+
+  it.effect("loads an open skill, which moves no cursor and stays", () =>
+    Effect.gen(function* () {
+      const script = Desk.script(["read_skill", { id: "guide" }], "weather")
+      const { decided, held } = yield* play(Desk.agent({ skills: [Desk.guide] }), "What of my order?", script)
+      assert.include(decided, "1 picked guide open")
+      assert.deepStrictEqual(
+        held.map(({ pieces }) => pieces.includes("skill:guide")),
+        [false, true, true]
+      )
+      const { toolkit } = Desk
+      const alone = Agent.make({ name: "desk", instructions: "Help.", toolkit, skills: [Desk.guide] })
+      const without = yield* play(alone, "Hello.", script)
+      assert.deepStrictEqual(without.decided, ["1 picked guide open"])
+      assert.deepStrictEqual(without.held[0]?.tools.slice(-1), ["read_skill"])
+    })
+  )
+})
+
+const stepped = Either.getOrThrow(
+  SkillMap.make({
+    ...Desk.places,
+    skills: Desk.places.skills.map((skill) => ({
+      ...skill,
+      tools: [
+        ...skill.tools,
+        ...Desk.orders.skills.flatMap(({ tools }) => tools).filter(({ name }) => name === "refund")
+      ],
+      steps: [
+        { toolName: "zone", note: "Mind the\nzone." },
+        { toolName: "refund", note: "" }
+      ]
+    }))
+  })
+)
+
+describe("Steps", () => {
+  const agent = Desk.agent({ maps: [stepped] })
+  const stepText = (wire: Wire.Wire | undefined) =>
+    wire?.system.find(({ id }) => id === "wherefore:step/places")?.text ?? "none"
+
+  it.effect("are offered in order with their notes, while other tools stay available", () =>
+    Effect.gen(function* () {
+      const { decided, held, outcome, wires } = yield* play(
+        agent,
+        "A flat in town.",
+        Desk.script("weather", "zone", "refund")
+      )
+      assert.deepStrictEqual(
+        decided.filter((line) => line.includes("step")),
+        ["1 places place step 0", "3 places place step 1", "4 places place step 2"]
+      )
+      assert.deepStrictEqual(wires.map(stepText), [
+        'Step 1 of 2 of the skill place: call zone: "Mind the\\nzone.". To leave it out, call skip_step with the reason.',
+        'Step 1 of 2 of the skill place: call zone: "Mind the\\nzone.". To leave it out, call skip_step with the reason.',
+        "Step 2 of 2 of the skill place: call refund. To leave it out, call skip_step with the reason.",
+        "none"
+      ])
+      for (const { tools } of held) assert.includeMembers([...tools], ["weather", "zone", "refund", "skip_step"])
+      assert.strictEqual(outcome.status, "answered")
+    })
+  )
+
+  it.effect("are left out only for a reason, which is on the record", () =>
+    Effect.gen(function* () {
+      const skip = (args: unknown) => ["skip_step", args] as const
+      const script = Desk.script(
+        skip({ reason: " " }),
+        skip({}),
+        skip({ reason: "No zone." }),
+        "refund",
+        skip({ reason: "x" })
+      )
+      const { decided, events } = yield* play(agent, "A flat in town.", script)
+      assert.include(decided, "3 places place skipped 0: No zone.")
+      const tags = events.flatMap((event) => (event._tag === "ToolSettled" ? [event.error?.tag ?? "ok"] : []))
+      assert.deepStrictEqual(tags, ["StepNotSkipped", "ToolArgsInvalid", "ok", "ok", "StepNotSkipped"])
+    })
+  )
+
+  it.effect("that are open when the model answers are brought to its mind once", () =>
+    Effect.gen(function* () {
+      const script = ["Too soon.", LLM.call("zone", { of: "a" }), "Still too soon."]
+      const { decided, outcome, state, wires } = yield* play(agent, "A flat in town.", script)
+      assert.deepInclude(outcome, { status: "answered", answer: "Still too soon." })
+      assert.lengthOf(
+        decided.filter((line) => line.includes("reminded")),
+        1
+      )
+      const reminder = wires[1]?.messages.at(-1)
+      assert.deepInclude(reminder, { origin: "runtime" })
+      assert.deepInclude(reminder?.message, { role: "user" })
+      assert.include(reminder?.message.content ?? "", "steps of the skill place were still open: zone, refund")
+      assert.strictEqual(state.heard, "A flat in town.")
+      // A pass that asks again has no facts of a batch: nothing is counted.
+      assert.deepStrictEqual(
+        decided.filter((line) => line.startsWith("2 ")),
+        []
+      )
+    })
+  )
+
+  it.effect("are not asked for when the budget has no pass left", () =>
+    Effect.gen(function* () {
+      const short = Desk.agent({ maps: [stepped], budget: { passes: 1 } })
+      const { decided, outcome } = yield* play(short, "A flat in town.", ["Too soon."])
+      assert.deepInclude(outcome, { status: "answered", answer: "Too soon." })
+      assert.isUndefined(decided.find((line) => line.includes("reminded")))
+    })
+  )
+
+  it.effect("stay what they were to a follow-up: a reminder is no word of the person", () =>
+    Effect.gen(function* () {
+      yield* Agent.run(agent, "A flat in town.", { runId: "r" }).pipe(
+        Effect.provide(LLM.layerScripted(["Too soon.", "Done."]))
+      )
+      yield* Agent.followUp(agent, "r", "And?", { runId: "s" }).pipe(
+        Effect.provide(LLM.layerScripted(["Yes.", "Yes."]))
+      )
+      const { messages } = Run.fold(yield* Shop.events("s"))
+      assert.deepStrictEqual(
+        messages.map(({ origin }) => origin),
+        ["person", "model", "runtime", "model", "person", "model", "runtime", "model"]
+      )
+    }).pipe(Effect.provide([Shop.services, Desk.handlers()]))
+  )
+})
+
+describe("Steering", () => {
+  /** A run in which the application does something while the model is asked in pass 2. */
+  const steered = (act: (steering: Steering.Steering) => Effect.Effect<void, Steering.SteeringRefused>) =>
+    Effect.gen(function* () {
+      const steering = yield* Steering.make
+      const seen: Array<Steering.SteeringRefused> = []
+      const script: LLM.Chooser = (wire) => {
+        if (wire.iteration === 2) {
+          const done = Effect.runSync(Effect.either(act(steering)))
+          if (Either.isLeft(done)) seen.push(done.left)
+        }
+        return wire.iteration < 4 ? LLM.call("weather", { of: "x" }) : "Done."
+      }
+      const played = yield* play(Desk.agent(bothMaps), "What of my order?", script, { more: { steering } })
+      return { ...played, seen, steering }
+    })
+
+  it.effect("releases a map from the next pass on, whatever it rests on", () =>
+    Effect.gen(function* () {
+      const { decided, seen } = yield* steered((steering) => Steering.release(steering, "orders"))
+      assert.deepStrictEqual(seen, [])
+      assert.includeMembers([...decided], ["2 release orders by app", "3 orders parked lexical 2released"])
+    })
+  )
+
+  it.effect("engages a map without moving its cursor", () =>
+    Effect.gen(function* () {
+      const { decided, events, state } = yield* steered((steering) => Steering.engage(steering, "places"))
+      assert.includeMembers([...decided], ["2 engage places by app", "3 places engaged explicit"])
+      assert.deepStrictEqual(state.skills.cursors, { orders: "find" })
+      assert.isUndefined(events.find((event) => event._tag === "SkillSuperseded"))
+      const back = yield* steered((steering) =>
+        Effect.zipRight(Steering.release(steering, "orders"), Steering.engage(steering, "orders"))
+      )
+      assert.isUndefined(back.decided.find((line) => line.includes("places")))
+      assert.deepStrictEqual(
+        back.state.skills.engagement[0]?.standing,
+        "parked",
+        "a release applies after the evidence"
+      )
+    })
+  )
+
+  it.effect("refuses what cannot be, with the reason, and leaves everything alone", () =>
+    Effect.gen(function* () {
+      for (const [mapId, reason] of [
+        ["nowhere", "there was no such map"],
+        ["places", "it had not been engaged"]
+      ] as const) {
+        const { decided, seen } = yield* steered((steering) => Steering.release(steering, mapId))
+        assert.isUndefined(decided.find((line) => line.includes("release")))
+        assert.include(seen[0]?.message ?? "", reason)
+      }
+      const { seen } = yield* steered((steering) => Steering.engage(steering, "nowhere"))
+      assert.strictEqual(seen[0]?.refusal.tag, "MapNotEngaged")
+    })
+  )
+
+  it.effect("outside a run is refused", () =>
+    Effect.gen(function* () {
+      const { steering } = yield* steered(() => Effect.void)
+      for (const one of [steering, yield* Steering.make]) {
+        const refused = yield* Effect.flip(Steering.release(one, "orders"))
+        assert.strictEqual(refused.code, "WF-SKILL-008")
+      }
+    })
+  )
+})
+
+describe("A run with skills that is stopped and resumed", () => {
+  const agent = Desk.agent({ maps: [Desk.orders, stepped], skills: [Desk.guide] })
+  const input = "My order in town, and the zone?"
+  const model: LLM.Chooser = (wire) => {
+    switch (wire.iteration) {
+      case 1:
+        return LLM.together(
+          LLM.call("find_order", { of: "1" }, "a"),
+          LLM.call("read_skill", { id: "nope" }, "b"),
+          LLM.call("read_skill", { id: "guide" }, "c")
+        )
+      case 2:
+        return LLM.together(
+          LLM.call("skip_step", { reason: "No need." }, "a"),
+          LLM.call("read_skill", { id: "find" }, "b"),
+          LLM.call("refund", { of: "1" }, "c")
+        )
+      case 3:
+      case 4:
+      case 5:
+        return LLM.call("weather", { of: `${wire.iteration}` }, "w")
+      case 6:
+        return LLM.together(LLM.call("release_map", { mapId: "orders" }, "r"), LLM.call("refund", { of: "2" }, "s"))
+      case 7:
+        return "Too soon."
+      case 8:
+        return LLM.call("read_skill", { id: "zones" }, "z")
+      default:
+        return `Done after ${wire.messages.length}.`
+    }
+  }
+  const services = [
+    Shop.services,
+    Desk.handlers({ find_order: { status: "delivered" } }),
+    LLM.layerScripted(model)
+  ] as const
+  const whole = Effect.gen(function* () {
+    const outcome = yield* Agent.run(agent, input, { runId: "r" })
+    return { outcome, events: yield* Shop.events("r") }
+  })
+
+  it.effect("comes to the same from every prefix of its record", () =>
+    Effect.gen(function* () {
+      const base = yield* whole.pipe(Effect.provide(services))
+      const kinds = new Set(base.events.map(({ _tag }) => _tag))
+      assert.includeMembers(Array.from(kinds), [
+        "CursorMoved",
+        "MapEngaged",
+        "MapParked",
+        "MapIdled",
+        "SkillPicked",
+        "SkillRefused",
+        "MapSteered",
+        "StepReached",
+        "StepSkipped"
+      ])
+      for (let length = 1; length <= base.events.length; length++) {
+        yield* Effect.gen(function* () {
+          const record = yield* Record.Record
+          yield* record.append("r", 0, base.events.slice(0, length))
+          const outcome = yield* Agent.resume(agent, "r")
+          const events = yield* Shop.events("r")
+          assert.deepStrictEqual(events, base.events, `after ${length}: ${base.events[length - 1]?._tag}`)
+          assert.deepStrictEqual(outcome, base.outcome)
+          assert.deepStrictEqual(Run.fold(events).violations, [])
+        }).pipe(Effect.provide(services))
+      }
+    })
+  )
+})
+
+describe("An agent with skills", () => {
+  const problems = (more: Parameters<typeof Desk.agent>[0]) => Desk.agent(more).problems.join("\n")
+  const find = Desk.orders.skills[0] ?? assert.fail()
+
+  it("is refused with everything that is wrong with it", () => {
+    assert.include(problems({ maps: [] }), "maps is empty")
+    assert.include(problems({ maps: [Desk.orders, Desk.orders] }), "is mounted already")
+    assert.include(problems({ engagement: { renewalGrace: 0 } }), "The grace is no whole number")
+    assert.include(problems({ maps: [{ ...Desk.orders, id: "a/b" }] }), "must have another id")
+    assert.include(problems({ maps: [{ ...Desk.orders, routes: [] }] }), "Nothing leads to refund")
+    assert.include(problems({ skills: [{ ...Desk.guide, id: "find" }] }), "must have an id of its own")
+    assert.include(problems({ skills: [Desk.guide, Desk.guide] }), "must have an id of its own")
+    const stranger = { name: "stranger", schema: {} }
+    assert.include(problems({ skills: [{ ...Desk.guide, tools: [stranger] }] }), "not in the agent's toolkit")
+    const other = find.tools.map((tool) => ({ ...tool, schema: {} }))
+    assert.include(problems({ skills: [{ ...Desk.guide, tools: other }] }), "different schemas of find_order")
+    const steps = [{ toolName: "weather", note: "" }]
+    assert.include(problems({ skills: [{ ...Desk.guide, steps }] }), "has a step that calls weather")
+    assert.include(problems({ skills: [{ ...Desk.guide, instructions: "\ud800" }] }), "lone surrogate")
+    assert.include(problems({ pieces: [Piece.fact("skill:x", "x")] }), "begins as those of the runtime do")
+  })
+
+  it("keeps the names of the framework's tools", () => {
+    for (const name of CallOutcome.frameworkTools) {
+      const toolkit = Toolkit.make(Tool.make(name))
+      const { problems } = Agent.make({ name: "a", instructions: "", toolkit })
+      assert.include(problems.join("\n"), "has a name that is kept for a tool of the framework")
+    }
+  })
 })
