@@ -6,7 +6,9 @@ import { parseArgs } from "node:util"
 import { type Figure, table } from "./Figure.ts"
 
 const benches = new Map<string, () => Promise<ReadonlyArray<Figure>>>([
-  ["passes", async () => (await import("./passes.ts")).run()]
+  ["passes", async () => (await import("./passes.ts")).run()],
+  ["stuck", async () => (await import("./stuck.ts")).run()],
+  ["advance", async () => (await import("./advance.ts")).run()]
 ])
 
 const { positionals, values } = parseArgs({

@@ -21,7 +21,7 @@ const declare = (name: string, description: string, properties: object, required
 }
 
 /** A description of an application is one line here, however it was written. */
-export const line = (description: string): string => SafeId.literal(description.replace(/\s+/gu, " ").trim(), 400)
+const line = (description: string): string => SafeId.literal(description.replace(/\s+/gu, " ").trim(), 400)
 
 /** The tools for these skills, as far as a role may know of them. */
 export const declared = (

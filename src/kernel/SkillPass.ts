@@ -54,7 +54,7 @@ const moved = (
   move: CursorMove.CursorMove
 ): ReadonlyArray<SkillEvent.Decision> => {
   const { by, conflict, from, guard, guardsClosed, to, witness } = move
-  const place = { ...(from === undefined ? {} : { from }) }
+  const place = from === undefined ? {} : { from }
   const isQuiet = from === to && guardsClosed === undefined && guard === undefined
   return [
     ...(isQuiet

@@ -12,7 +12,7 @@ import type * as SkillEvent from "./SkillEvent.ts"
 import * as SkillState from "./SkillState.ts"
 
 /** Where a skill's steps stand after a batch: what was done and what was left out, in call order. */
-export const after = (
+const after = (
   skill: Skill.Skill,
   mapId: string,
   at: number,
