@@ -4,6 +4,7 @@
  * @internal
  */
 import type * as Event from "./Event.ts"
+import type * as Lease from "./Lease.ts"
 import type * as Message from "./Message.ts"
 import type * as Wire from "./Wire.ts"
 
@@ -67,17 +68,34 @@ export interface RootNode {
   readonly what: string
 }
 
-export type Node = ValueNode | CarrierNode | CallNode | RootNode
+/** A skill map in a pass: whether its instructions were on the wire, and the line that says why. */
+export interface MapNode {
+  readonly kind: "map"
+  readonly id: string
+  readonly mapId: string
+  readonly pass: number
+  /** The event that changed its lease last, or the model call if none did. */
+  readonly seq: number
+  readonly rides: boolean
+  /** What was so of it; nothing if it had never been engaged, or no lease is kept. */
+  readonly lease?: Lease.MapEngagementRecord
+  readonly cursor?: string
+  /** One printable line. */
+  readonly what: string
+}
+
+export type Node = ValueNode | CarrierNode | CallNode | RootNode | MapNode
 
 /**
  * `carried`: the piece held the value. `returned`: the call returned the result. `argued`: the call's arguments held the
  * value. `said`: the reply held it, and was itself written by the model. `told`: a person or the application wrote it.
- * `observed`: the tool read or did it in the world.
+ * `observed`: the tool read or did it in the world. `rode`: the map's lease put the piece on the wire. `founded`: it is
+ * why the map takes part at all. `engaged`, `parked`: it is what changed the map's lease last.
  */
 export interface Edge {
   readonly from: string
   readonly to: string
-  readonly grounds: "carried" | "returned" | "argued" | "said" | "told" | "observed"
+  readonly grounds: "carried" | "returned" | "argued" | "said" | "told" | "observed" | "rode" | "founded" | "engaged" | "parked"
   readonly by: ReadonlyArray<string>
 }
 
