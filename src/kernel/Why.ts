@@ -214,20 +214,17 @@ interface Said {
   readonly content: string
 }
 
-/** What the model said, newest first: the answer, then the replies before it. */
+/** What the model said, newest first: the answer, then the replies before it. A reply may be empty. */
 const replies = (walk: Walk): ReadonlyArray<Said> =>
   walk.sources.events
     .flatMap((event, seq): ReadonlyArray<Said> =>
-      event._tag === "ModelReplied" && event.content !== ""
-        ? [{ seq, pass: event.iteration, content: event.content }]
-        : []
+      event._tag === "ModelReplied" ? [{ seq, pass: event.iteration, content: event.content }] : []
     )
     .reverse()
 
 const answerOf = (walk: Walk): Said | undefined => {
   const { answered } = walk.sources.state
-  const said = replies(walk)
-  return answered === undefined ? undefined : said.find(({ pass }) => pass === answered.iteration)
+  return answered === undefined ? undefined : replies(walk).find(({ pass }) => pass === answered.iteration)
 }
 
 /** Why the answer says each value that it says. */

@@ -453,6 +453,14 @@ describe("Why", () => {
     )
   })
 
+  it("takes an empty answer for an answer without values", () => {
+    const events = play([{ say: "It is 1234.", calls: [["look", "{}", "1234"]] }, { say: "" }])
+    const { edges, gaps, nodes } = Why.answer(events)
+    assert.deepStrictEqual([nodes, edges, gaps], [[], [], []])
+    assert.include(Why.value(events, "4321").gaps[0]?.what, "It names no value.")
+    assert.strictEqual(Why.value(events, "1234").nodes[0]?.id, "value:4:reply:6-10")
+  })
+
   it("finds a value by any of its spellings", () => {
     const events = play(looked("You saved $10,519 at 1:30 PM.", '{"sum":10519.0,"at":"13:30"}'))
     for (const text of ["$10,519", "10519", "10,519.00", "1:30 PM", "13:30"]) {

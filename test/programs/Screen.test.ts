@@ -245,6 +245,11 @@ next     wherefore why r --pass 1
     assert.isFalse(Screen.supported(Why.answer(made)))
   })
 
+  it("finds nothing amiss in an empty answer", () => {
+    const chain = Why.answer(Fixture.play([{ say: "" }]))
+    assert.strictEqual(text([Screen.conclusion(chain)]).trim(), "supported: yes · there is no value to trace")
+  })
+
   it("says that a value is the id of a call", () => {
     const calls = [{ tool: "look", args: "{}", result: "fine", id: "toolu_01A9q" }]
     const events = Fixture.play([{ calls }, { say: "See toolu_01A9q." }])
