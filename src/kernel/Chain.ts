@@ -30,7 +30,11 @@ export interface ValueNode {
   readonly end: number
 }
 
-/** A piece that was on the wire of `pass` and held the value. `text` is exactly what the model was sent. */
+/**
+ * A piece that was on the wire of `pass` and held the value. `text` is exactly what the model was sent in it: of a reply,
+ * its words and then a line for each call. The ids of calls are sent beside that. If the value is in them alone, `part` is
+ * `ids`, and `text` has the id of each call before the call, or before its result.
+ */
 export interface CarrierNode {
   readonly kind: "carrier"
   readonly id: string
@@ -41,6 +45,7 @@ export interface CarrierNode {
   readonly role: "system" | "user" | "assistant" | "tool" | "definition"
   /** The event that brought the piece into the run. */
   readonly seq: number
+  readonly part: "text" | "ids"
   readonly text: string
   readonly spans: ReadonlyArray<Span>
 }
@@ -58,7 +63,7 @@ export interface CallNode {
   readonly outcome?: Message.Settlement
 }
 
-/** Where a chain ends well. */
+/** Where a chain ends well. `runtime`: the runtime's own words, or the id of a call, made by it or by the model's provider. */
 export interface RootNode {
   readonly kind: "root"
   readonly id: string

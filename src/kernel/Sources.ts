@@ -17,8 +17,12 @@ interface Held {
   readonly piece: Wire.Piece
   /** Position of a message in the conversation; a piece of a selection has none. */
   readonly index: number
+  readonly part: Part
   readonly token: Value.Token
 }
+
+/** Where a piece holds a value: in its text, or only in the ids of its calls, which are sent beside it. */
+export type Part = "text" | "ids"
 
 type Index = Map<string, Array<Held>>
 
@@ -29,9 +33,10 @@ const partOfDate = "part of a date"
 
 const yearOf = (token: Value.Token): string | undefined => /^(\d{4})-\d{2}-\d{2}(?!\d)/.exec(token.value)?.[1]
 
-/** What a carrier holds: a piece, and where in its text. */
+/** What a carrier holds: a piece, and where in its text. `text` is `textOf` the piece, or its `identifiedOf`. */
 export interface Found {
   readonly piece: Wire.Piece
+  readonly part: Part
   readonly text: string
   readonly tokens: ReadonlyArray<{ readonly token: Value.Token; readonly by: ReadonlyArray<string> }>
 }
@@ -74,6 +79,26 @@ export const textOf = (piece: Wire.Piece): string => {
     case "tools":
       return join([piece.tool.name, piece.tool.description ?? "", JSON.stringify(piece.tool.schema)])
   }
+}
+
+/** As `textOf`, with the id of each call before the call, or before its result, and where the ids stand. */
+const identifiedOf = (
+  piece: Wire.Piece
+): { readonly text: string; readonly ids: ReadonlyArray<{ readonly text: string; readonly offset: number }> } => {
+  if (piece.slot !== "messages" || piece.message.role === "user") return { text: textOf(piece), ids: [] }
+  const { message } = piece
+  if (message.role === "tool") {
+    const { content, toolCallId } = message
+    return { text: `${toolCallId} ${content}`, ids: [{ text: toolCallId, offset: 0 }] }
+  }
+  let text = message.content
+  const ids = message.toolCalls.map(({ args, toolCallId, toolName }) => {
+    if (text !== "") text += "\n"
+    const offset = text.length
+    text += `${toolCallId} ${toolName} ${args}`
+    return { text: toolCallId, offset }
+  })
+  return { text, ids }
 }
 
 const join = (parts: ReadonlyArray<string>): string => parts.filter((part) => part !== "").join("\n")
@@ -126,13 +151,27 @@ const readableOf = (piece: Wire.Piece): string => {
 const limits: Json.Limits = { maxChars: 16_777_216, maxStringChars: 16_777_216, maxKeys: 1_000_000 }
 
 const add = (index: Index, piece: Wire.Piece, at: number): void => {
-  for (const token of Value.tokens(readableOf(piece))) {
+  addTokens(index, piece, at, "text", Value.tokens(readableOf(piece)))
+  addTokens(index, piece, at, "ids", identifiedOf(piece).ids.flatMap(idTokens))
+}
+
+const idTokens = ({ offset, text }: { readonly text: string; readonly offset: number }): ReadonlyArray<Value.Token> =>
+  Value.tokens(text).map((token) => ({ ...token, start: offset + token.start, end: offset + token.end }))
+
+const addTokens = (
+  index: Index,
+  piece: Wire.Piece,
+  at: number,
+  part: Part,
+  tokens: ReadonlyArray<Value.Token>
+): void => {
+  for (const token of tokens) {
     const year = yearOf(token)
     const values = Value.keys(token.text).map(({ value }) => value)
     for (const value of year === undefined ? values : [...values, year]) {
       const held = index.get(value)
-      if (held === undefined) index.set(value, [{ piece, index: at, token }])
-      else if (held.at(-1)?.token !== token) held.push({ piece, index: at, token })
+      if (held === undefined) index.set(value, [{ piece, index: at, part, token }])
+      else if (held.at(-1)?.token !== token) held.push({ piece, index: at, part, token })
     }
   }
 }
@@ -159,21 +198,24 @@ const weak: ReadonlySet<string> = new Set<string>([
 ] satisfies ReadonlyArray<Weak>)
 
 const gather = (held: ReadonlyArray<Held>, value: string): ReadonlyArray<Found> => {
-  const found = new Map<Wire.Piece, { piece: Wire.Piece; tokens: Array<Found["tokens"][number]> }>()
-  for (const { piece, token } of held) {
+  const found = new Map<Wire.Piece, { readonly [P in Part]: Array<Found["tokens"][number]> }>()
+  for (const { part, piece, token } of held) {
     const by = Value.match(value, token.text) ?? (yearOf(token) === Value.normalise(value) ? [partOfDate] : undefined)
     if (by === undefined) continue
-    const one = found.get(piece) ?? { piece, tokens: [] }
-    if (!one.tokens.some((other) => other.token.start === token.start)) one.tokens.push({ token, by })
+    const one = found.get(piece) ?? { text: [], ids: [] }
+    if (!one[part].some((other) => other.token.start === token.start)) one[part].push({ token, by })
     found.set(piece, one)
   }
-  const all = Array.from(found.values(), ({ piece, tokens }) => ({ piece, text: textOf(piece), tokens }))
   const isStrong = ({ by }: Found["tokens"][number]) => !by.some((name) => weak.has(name))
-  const strong = all.flatMap((one) => {
-    const tokens = one.tokens.filter(isStrong)
-    return tokens.length === 0 ? [] : [{ ...one, tokens }]
-  })
-  return strong.length > 0 ? strong : all
+  const those = (isWanted: typeof isStrong) =>
+    Array.from(found).flatMap(([piece, { ids, text }]): ReadonlyArray<Found> => {
+      const said = text.filter(isWanted)
+      if (said.length > 0) return [{ piece, part: "text", text: textOf(piece), tokens: said }]
+      const named = ids.filter(isWanted)
+      return named.length === 0 ? [] : [{ piece, part: "ids", text: identifiedOf(piece).text, tokens: named }]
+    })
+  const strong = those(isStrong)
+  return strong.length > 0 ? strong : those(() => true)
 }
 
 /** The pieces on the wire of a pass that held a value, in wire order. A spelling that differs less outranks the others. */
@@ -204,13 +246,22 @@ export const holders = (sources: Sources, pass: number, phrase: string): Readonl
   const pieces = [...selection.system, ...sources.state.messages.slice(0, mark.messages), ...selection.tools]
   return pieces.flatMap((piece) => {
     const text = textOf(piece)
-    const start = find(text, phrase)
-    if (start === -1) return []
-    const end = start + phrase.length
-    const same = text.slice(start, end) === phrase
-    const token = { text: text.slice(start, end), value: phrase.toLowerCase(), start, end }
-    return [{ piece, text, tokens: [{ token, by: same ? [] : ["case"] }] }]
+    const said = find(text, phrase)
+    if (said !== -1) return [foundAt(piece, "text", text, phrase, said)]
+    const { ids, text: identified } = identifiedOf(piece)
+    const named = ids.flatMap(({ offset, text }) => {
+      const at = find(text, phrase)
+      return at === -1 ? [] : [offset + at]
+    })
+    return named.slice(0, 1).map((at) => foundAt(piece, "ids", identified, phrase, at))
   })
+}
+
+const foundAt = (piece: Wire.Piece, part: Part, text: string, phrase: string, start: number): Found => {
+  const end = start + phrase.length
+  const own = text.slice(start, end)
+  const token = { text: own, value: phrase.toLowerCase(), start, end }
+  return { piece, part, text, tokens: [{ token, by: own === phrase ? [] : ["case"] }] }
 }
 
 /**

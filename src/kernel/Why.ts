@@ -7,29 +7,18 @@
  *
  * @since 0.1.0
  */
-import * as Either from "effect/Either"
 import type { CarrierNode, Chain, Edge, Gap, Node, Question, RootNode, ValueNode } from "./Chain.ts"
 import type * as Event from "./Event.ts"
-import * as Json from "./Json.ts"
 import * as Printable from "./Printable.ts"
 import * as Sources from "./Sources.ts"
 import * as Value from "./Value.ts"
 import type * as Wire from "./Wire.ts"
+import * as Written from "./Written.ts"
 
 export type { CallNode, CarrierNode, Chain, Edge, Gap, Node, Question, RootNode, Span, ValueNode } from "./Chain.ts"
 
-/** In an answer, numbers of fewer digits are not asked about by themselves; `value` asks about any text. */
-const minDigits = 3
 /** A chain shows at most this many nodes; the rest is a gap. */
 const mostNodes = 5_000
-
-interface Located {
-  readonly text: string
-  readonly start: number
-  readonly end: number
-  /** Words that are no single value are looked for as they stand. */
-  readonly phrase: boolean
-}
 
 interface Walk {
   readonly sources: Sources.Sources
@@ -38,54 +27,6 @@ interface Walk {
   readonly gaps: Array<Gap>
   /** Nodes whose causes are still to be looked for, so that a long chain needs no deep stack. */
   readonly waiting: Array<() => void>
-}
-
-const located = (token: Value.Token): Located => ({ ...token, phrase: false })
-
-/** The values of a text that the model wrote. */
-const valuesOf = (text: string): ReadonlyArray<Located> => Value.extract(text, { minDigits }).map(located)
-
-/** The strings, without their quotes, and the numbers of a JSON text that are no keys, as they stand in it. */
-const literals = (json: string): ReadonlyArray<{ readonly start: number; readonly end: number }> => {
-  const found: Array<{ readonly start: number; readonly end: number }> = []
-  for (let at = 0; at < json.length;) {
-    const start = at
-    if (json.charAt(at) === '"') {
-      for (at++; at < json.length && json.charAt(at) !== '"'; at++) if (json.charAt(at) === "\\") at++
-      const end = at++
-      const isKey = /^\s*:/.test(json.slice(at, at + 64))
-      if (!isKey) found.push({ start: start + 1, end })
-      continue
-    }
-    while (/[-+.\deE]/.test(json.charAt(at)) && (at > start || /[-\d]/.test(json.charAt(at)))) at++
-    if (at > start) found.push({ start, end: at })
-    else at++
-  }
-  return found
-}
-
-/** The values of a call's arguments: each number, each word that stands alone, the values of longer texts, and phrases. */
-const argumentValues = (args: string): ReadonlyArray<Located> => {
-  if (Either.isLeft(Json.parse(args))) return valuesOf(args)
-  const read = Sources.readable(args)
-  const seen = new Set<string>()
-  return literals(args)
-    .flatMap(({ end, start }): ReadonlyArray<Located> => {
-      const leaf = read.slice(start, end)
-      const place = (token: { readonly text: string; readonly start: number; readonly end: number }): Located => ({
-        text: token.text,
-        start: start + token.start,
-        end: start + token.end,
-        phrase: false
-      })
-      const tokens = Value.tokens(leaf)
-      const [only] = tokens
-      if (only !== undefined && tokens.length === 1) return [place(only)]
-      const isPhrase = !/\d/.test(leaf) && leaf.length <= 200 && leaf.trim() !== ""
-      const whole = { text: args.slice(start, end), start, end, phrase: true }
-      return [...(isPhrase ? [whole] : []), ...Value.extract(leaf, { minDigits: 1 }).map(place)]
-    })
-    .filter(({ text }) => !seen.has(text) && seen.add(text))
 }
 
 const edge = (walk: Walk, from: string, to: string, grounds: Edge["grounds"], by: ReadonlyArray<string> = []): void => {
@@ -102,7 +43,7 @@ const eventAt = (walk: Walk, seq: number): Event.Event | undefined => walk.sourc
 const visitValue = (
   walk: Walk,
   place: { readonly seq: number; readonly pass: number; readonly place: ValueNode["place"]; readonly prefix?: string },
-  { end, phrase, start, text }: Located
+  { end, phrase, start, text }: Written.Written
 ): string => {
   const id = `value:${place.seq}:${place.place}${place.prefix ?? ""}:${start}-${end}`
   if (walk.nodes.has(id)) return id
@@ -125,7 +66,7 @@ const visitValue = (
 const roleOf = (piece: Wire.Piece): CarrierNode["role"] =>
   piece.slot === "system" ? "system" : piece.slot === "tools" ? "definition" : piece.message.role
 
-const visitCarrier = (walk: Walk, from: string, pass: number, { piece, text, tokens }: Sources.Found): void => {
+const visitCarrier = (walk: Walk, from: string, pass: number, { part, piece, text, tokens }: Sources.Found): void => {
   const id = `${from}<${piece.slot}:${piece.id}`
   const spans = tokens.map(({ by, token }) => ({ start: token.start, end: token.end, text: token.text, by }))
   const { origin, seq, slot } = piece
@@ -138,6 +79,7 @@ const visitCarrier = (walk: Walk, from: string, pass: number, { piece, text, tok
     origin,
     role: roleOf(piece),
     seq,
+    part,
     text,
     spans
   })
@@ -161,6 +103,9 @@ const visitCarrier = (walk: Walk, from: string, pass: number, { piece, text, tok
   if (piece.from !== undefined) {
     const where = `${Printable.quote(piece.from.runId)} #${piece.from.seq}`
     return gap(walk, "elsewhere", id, `This was carried from the run ${where}: ask there what caused it.`)
+  }
+  if (part === "ids") {
+    return visitRoot(walk, id, "runtime", seq, "the id of a call, made by the model's provider or the runtime")
   }
   if (message.role === "tool") {
     const call = visitCall(walk, piece)
@@ -215,7 +160,7 @@ const visitSettled = (walk: Walk, settled: Event.ToolSettled, settledSeq: number
   const spoke = outcome === "ran-ok" || outcome === "absent" || (outcome === "ran-error" && error?.tag === "ToolFailed")
   if (spoke) visitRoot(walk, id, "world", settledSeq, `what ${Printable.quote(toolName)} found or did`)
   else visitRoot(walk, id, "runtime", settledSeq, `the runtime's own words: ${error?.tag ?? outcome}`)
-  for (const value of argumentValues(args)) {
+  for (const value of Written.inArguments(args)) {
     const place = {
       seq: replySeq,
       pass: iteration,
@@ -269,20 +214,17 @@ interface Said {
   readonly content: string
 }
 
-/** What the model said, newest first: the answer, then the replies before it. */
+/** What the model said, newest first: the answer, then the replies before it. A reply may be empty. */
 const replies = (walk: Walk): ReadonlyArray<Said> =>
   walk.sources.events
     .flatMap((event, seq): ReadonlyArray<Said> =>
-      event._tag === "ModelReplied" && event.content !== ""
-        ? [{ seq, pass: event.iteration, content: event.content }]
-        : []
+      event._tag === "ModelReplied" ? [{ seq, pass: event.iteration, content: event.content }] : []
     )
     .reverse()
 
 const answerOf = (walk: Walk): Said | undefined => {
   const { answered } = walk.sources.state
-  const said = replies(walk)
-  return answered === undefined ? undefined : said.find(({ pass }) => pass === answered.iteration)
+  return answered === undefined ? undefined : replies(walk).find(({ pass }) => pass === answered.iteration)
 }
 
 /** Why the answer says each value that it says. */
@@ -296,12 +238,12 @@ export const answer = (events: Iterable<Event.Event>): Chain => {
 
 const visitReply = (walk: Walk, { content, pass, seq }: Said): void => {
   // The question's own values come first in the chain.
-  for (const value of valuesOf(content)) visitValue(walk, { seq, pass, place: "reply" }, value)
+  for (const value of Written.inText(content)) visitValue(walk, { seq, pass, place: "reply" }, value)
 }
 
-const matching = (content: string, text: string): Located | undefined => {
+const matching = (content: string, text: string): Written.Written | undefined => {
   const token = Value.tokens(content).find((one) => Value.match(one.text, text) !== undefined)
-  if (token !== undefined) return located(token)
+  if (token !== undefined) return Written.ofToken(token)
   const at = Sources.find(content, text)
   return at === -1
     ? undefined
@@ -319,7 +261,7 @@ export const value = (events: Iterable<Event.Event>, text: string): Chain => {
     visitValue(walk, { seq: one.seq, pass: one.pass, place: "reply" }, found)
     return chain(walk, { kind: "value", text })
   }
-  const values = first === undefined ? [] : valuesOf(first.content).map((one) => Printable.line(one.text))
+  const values = first === undefined ? [] : Written.inText(first.content).map((one) => Printable.line(one.text))
   const known = values.length === 0 ? "It names no value." : `Its values: ${values.slice(0, 8).join(", ")}.`
   const whole = said.flatMap(({ content }) => Value.tokens(content)).find((one) => one.text.includes(text))
   const part = whole === undefined || text.trim() === "" ? "" : `; it is only part of ${Printable.quote(whole.text)}`
@@ -344,7 +286,7 @@ export const call = (events: Iterable<Event.Event>, pass: number): Chain => {
   }
   visitReply(walk, { seq, pass, content: reply.content })
   for (const { args, toolCallId } of reply.toolCalls) {
-    for (const one of argumentValues(args)) {
+    for (const one of Written.inArguments(args)) {
       visitValue(walk, { seq, pass, place: "arguments", prefix: `:${Printable.line(toolCallId)}` }, one)
     }
   }

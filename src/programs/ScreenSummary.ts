@@ -108,6 +108,7 @@ const styles: { readonly [W in ScreenVerdict.Word]: ScreenLine.Style } = {
 }
 
 const sourceOf = (walk: ScreenVerdict.Graph, carrier: Chain.CarrierNode): string => {
+  if (carrier.part === "ids") return "the id of a call"
   switch (carrier.role) {
     case "tool": {
       const call = ScreenVerdict.next(walk, carrier.id).find(({ node }) => node.kind === "call")?.node

@@ -10,7 +10,7 @@ import * as Wire from "../../src/kernel/Wire.ts"
 
 interface Reply {
   readonly say?: string
-  readonly calls?: ReadonlyArray<readonly [tool: string, args: string, result: string]>
+  readonly calls?: ReadonlyArray<readonly [tool: string, args: string, result: string, id?: string]>
 }
 
 const tool = (name: string, description?: string) =>
@@ -48,7 +48,7 @@ const play = (replies: ReadonlyArray<Reply>, { input = "Go.", pieces = [], tools
     const reply = replies[state.iteration - 1] ?? { say: "Done." }
     if (command._tag === "CallModel") {
       const { iteration } = command.wire
-      const calls = (reply.calls ?? []).map(([toolName, args]) => ({ toolCallId: "", toolName, args }))
+      const calls = (reply.calls ?? []).map(([toolName, args, , id = ""]) => ({ toolCallId: id, toolName, args }))
       const toolCalls = Message.identify(iteration, calls)
       happen({ _tag: "ModelReplied", iteration, content: reply.say ?? "", toolCalls })
     } else {
@@ -290,6 +290,60 @@ describe("Why", () => {
     for (const { end, start, value } of values) assert.strictEqual(args.slice(start, end), value)
   })
 
+  const carried = (chain: Why.Chain) => chain.nodes.flatMap((node) => (node.kind === "carrier" ? [node] : []))
+
+  it("finds the id of a call in the reply that made it and in its result", () => {
+    const calls: Reply["calls"] = [
+      ["look", '{"n":1}', '{"ok":true}', "toolu_01A9q"],
+      ["look", "{}", "fine"]
+    ]
+    const events = play([{ say: "I look.", calls }, { say: "See toolu_01A9q and call-1-1." }])
+    assert.deepStrictEqual(draw(Why.answer(events)), [
+      "toolu_01A9q in reply of pass 2",
+      "  reply:4 on pass 2: toolu_01A9q",
+      "    runtime",
+      "  result:6 on pass 2: toolu_01A9q",
+      "    runtime",
+      "call-1-1 in reply of pass 2",
+      "  reply:4 on pass 2: call-1-1",
+      "    runtime (above)",
+      "  result:8 on pass 2: call-1-1",
+      "    runtime"
+    ])
+    const [reply, result] = carried(Why.answer(events))
+    assert.strictEqual(reply?.text, 'I look.\ntoolu_01A9q look {"n":1}\ncall-1-1 look {}')
+    assert.strictEqual(result?.text, 'toolu_01A9q {"ok":true}')
+    for (const { part, spans, text } of carried(Why.answer(events))) {
+      assert.strictEqual(part, "ids")
+      for (const span of spans) assert.strictEqual(text.slice(span.start, span.end), span.text)
+    }
+  })
+
+  it("finds an id of several words, and one that an argument copies", () => {
+    const events = play([
+      { calls: [["look", "{}", "ok", "the first"]] },
+      { calls: [["look", '{"of":"The First"}', "ok", "k-22"]] },
+      { say: "Done." }
+    ])
+    const span = { start: 0, end: 9, text: "the first", by: ["case"] }
+    assert.deepStrictEqual(
+      carried(Why.tool(events, "k-22")).map(({ part, pieceId, spans, text }) => ({ part, pieceId, spans, text })),
+      [
+        { part: "ids", pieceId: "reply:4", spans: [span], text: "the first look {}" },
+        { part: "ids", pieceId: "result:6", spans: [span], text: "the first ok" }
+      ]
+    )
+  })
+
+  it("takes the text of a piece before the ids in it, and the likeness that needs no guess before both", () => {
+    const read = (result: string) =>
+      carried(Why.answer(play([{ calls: [["look", "{}", result, "8123"]] }, { say: "So 8123." }])))
+        .filter(({ role }) => role === "tool")
+        .map(({ part, text }) => [part, text])
+    assert.deepStrictEqual(read("8123 it is"), [["text", "8123 it is"]])
+    assert.deepStrictEqual(read("-8123 it is"), [["ids", "8123 -8123 it is"]])
+  })
+
   it("keeps a piece of the application apart from a message with its id", () => {
     const events = play([{ say: "4455." }], {
       pieces: [Piece.fact("message:0", "A long preface. Room 4455 is here")],
@@ -399,6 +453,14 @@ describe("Why", () => {
     )
   })
 
+  it("takes an empty answer for an answer without values", () => {
+    const events = play([{ say: "It is 1234.", calls: [["look", "{}", "1234"]] }, { say: "" }])
+    const { edges, gaps, nodes } = Why.answer(events)
+    assert.deepStrictEqual([nodes, edges, gaps], [[], [], []])
+    assert.include(Why.value(events, "4321").gaps[0]?.what, "It names no value.")
+    assert.strictEqual(Why.value(events, "1234").nodes[0]?.id, "value:4:reply:6-10")
+  })
+
   it("finds a value by any of its spellings", () => {
     const events = play(looked("You saved $10,519 at 1:30 PM.", '{"sum":10519.0,"at":"13:30"}'))
     for (const text of ["$10,519", "10519", "10,519.00", "1:30 PM", "13:30"]) {
@@ -430,7 +492,7 @@ describe("Why", () => {
     )
     const reply = FastCheck.record({
       say: text,
-      calls: FastCheck.array(FastCheck.tuple(FastCheck.constant("look"), args, text), { maxLength: 3 })
+      calls: FastCheck.array(FastCheck.tuple(FastCheck.constant("look"), args, text, text), { maxLength: 3 })
     })
     FastCheck.assert(
       FastCheck.property(FastCheck.array(reply, { maxLength: 5 }), text, text, (replies, input, fact) => {

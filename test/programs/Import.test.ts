@@ -596,9 +596,15 @@ describe("Import.openAiChat, of 100 real conversations,", () => {
                         : on.message.role === "assistant"
                           ? [
                               on.message.content,
-                              ...on.message.toolCalls.flatMap(({ args, toolName }) => [args, toolName])
+                              ...on.message.toolCalls.flatMap(({ args, toolCallId, toolName }) => [
+                                args,
+                                toolName,
+                                toolCallId
+                              ])
                             ]
-                          : [on.message.content]
+                          : on.message.role === "tool"
+                            ? [on.message.content, on.message.toolCallId]
+                            : [on.message.content]
                 for (const { end, start, text } of carrier.spans) {
                   assert.isTrue(
                     sent.some((one) => one.includes(text)),

@@ -245,6 +245,23 @@ next     wherefore why r --pass 1
     assert.isFalse(Screen.supported(Why.answer(made)))
   })
 
+  it("finds nothing amiss in an empty answer", () => {
+    const chain = Why.answer(Fixture.play([{ say: "" }]))
+    assert.strictEqual(text([Screen.conclusion(chain)]).trim(), "supported: yes · there is no value to trace")
+  })
+
+  it("says that a value is the id of a call", () => {
+    const calls = [{ tool: "look", args: "{}", result: "fine", id: "toolu_01A9q" }]
+    const events = Fixture.play([{ calls }, { say: "See toolu_01A9q." }])
+    assert.match(
+      text(Screen.final(Screen.account(events, pipe), { room: pipe, name: "r" })),
+      /toolu_01A9q {2}recorded {3}the id of a call · 1 more {2}#/
+    )
+    const chain = Why.answer(events)
+    assert.match(text(Screen.tree(chain, { room: pipe })), /recorded {2}the id of a call, made by the model's provider/)
+    assert.include(text(Screen.sent(chain, { room: pipe })), "«toolu_01A9q» fine")
+  })
+
   it("leaves out no value that is nowhere before one that is recorded", () => {
     const known = Array.from({ length: 12 }, (_, index) => 40_000 + index).join(" ")
     const events = Fixture.play([{ say: `${known} 77777` }], { input: known })
