@@ -6,6 +6,7 @@ import type * as Event from "../kernel/Event.ts"
 import * as Printable from "../kernel/Printable.ts"
 import * as Why from "../kernel/Why.ts"
 import * as ScreenExcerpt from "../programs/ScreenExcerpt.ts"
+import * as ScreenMaps from "../programs/ScreenMaps.ts"
 import * as ScreenLine from "../programs/ScreenLine.ts"
 import * as ScreenSummary from "../programs/ScreenSummary.ts"
 import * as ScreenTrail from "../programs/ScreenTrail.ts"
@@ -99,6 +100,7 @@ export const run: Session.Command = (session) =>
     const options = { room: terminal.room, full }
     const blocks = [
       ScreenTrail.tree(chain, options),
+      ScreenMaps.lines(chain, options),
       ScreenExcerpt.sent(chain, options),
       ScreenTrail.gaps(chain, options),
       [ScreenTrail.conclusion(chain)]

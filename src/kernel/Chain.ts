@@ -100,7 +100,17 @@ export type Node = ValueNode | CarrierNode | CallNode | RootNode | MapNode
 export interface Edge {
   readonly from: string
   readonly to: string
-  readonly grounds: "carried" | "returned" | "argued" | "said" | "told" | "observed" | "rode" | "founded" | "engaged" | "parked"
+  readonly grounds:
+    | "carried"
+    | "returned"
+    | "argued"
+    | "said"
+    | "told"
+    | "observed"
+    | "rode"
+    | "founded"
+    | "engaged"
+    | "parked"
   readonly by: ReadonlyArray<string>
 }
 

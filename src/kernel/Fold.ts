@@ -5,6 +5,7 @@
  * @internal
  */
 import * as Either from "effect/Either"
+import * as CallOutcome from "./CallOutcome.ts"
 import * as Digest from "./Digest.ts"
 import type * as Event from "./Event.ts"
 import type * as Message from "./Message.ts"
@@ -210,7 +211,8 @@ const settle = (state: State.State, event: Event.ToolSettled): State.State => {
     return violation(state, `A call has exactly one settlement, in order: ${settled.left.what}`)
   const started = state.startedCalls.find((one) => one.toolCallId === toolCallId)
   // A tool's own error is quoted; every other text of an error is ours.
-  const byRuntime = error !== undefined && error.tag !== "ToolFailed"
+  const isOurs = CallOutcome.isFramework(toolName) && state.started?.manifest.skills !== undefined
+  const byRuntime = isOurs || (error !== undefined && error.tag !== "ToolFailed")
   const asked = started?.seq ?? state.openReply?.seq ?? state.seq - 1
   const next: State.State = {
     ...state,

@@ -8,14 +8,28 @@
  * @since 0.1.0
  */
 import type { CarrierNode, Chain, Edge, Gap, Node, Question, RootNode, ValueNode } from "./Chain.ts"
+import * as CallOutcome from "./CallOutcome.ts"
 import type * as Event from "./Event.ts"
 import * as Printable from "./Printable.ts"
 import * as Sources from "./Sources.ts"
 import * as Value from "./Value.ts"
+import * as WhyMap from "./WhyMap.ts"
 import type * as Wire from "./Wire.ts"
 import * as Written from "./Written.ts"
 
-export type { CallNode, CarrierNode, Chain, Edge, Gap, Node, Question, RootNode, Span, ValueNode } from "./Chain.ts"
+export type {
+  CallNode,
+  CarrierNode,
+  Chain,
+  Edge,
+  Gap,
+  MapNode,
+  Node,
+  Question,
+  RootNode,
+  Span,
+  ValueNode
+} from "./Chain.ts"
 
 /** A chain shows at most this many nodes; the rest is a gap. */
 const mostNodes = 5_000
@@ -90,16 +104,19 @@ const visitCarrier = (walk: Walk, from: string, pass: number, { part, piece, tex
     "carried",
     spans.reduce<ReadonlyArray<string>>((least, { by }) => (by.length < least.length ? by : least), spans[0]?.by ?? [])
   )
-  if (piece.slot !== "messages")
-    return visitRoot(
-      walk,
-      id,
-      "app",
-      seq,
-      `the application's ${piece.slot === "system" ? "piece" : "definition"} ${Printable.quote(piece.id)}`
-    )
+  if (piece.slot !== "messages") {
+    const what = `${piece.slot === "system" ? "piece" : "definition"} ${Printable.quote(piece.id)}`
+    if (origin === "runtime") return visitRoot(walk, id, "runtime", seq, `the framework's ${what}`)
+    visitRoot(walk, id, "app", seq, `the application's ${what}`)
+    const mapId = piece.slot === "system" ? piece.owner?.mapId : undefined
+    return mapId === undefined ? undefined : visitMaps(walk, pass, mapId, id)
+  }
   const { message } = piece
-  if (message.role === "user") return visitRoot(walk, id, "person", seq, "the person's message")
+  if (message.role === "user") {
+    return origin === "runtime"
+      ? visitRoot(walk, id, "runtime", seq, "the runtime's own words: a reminder")
+      : visitRoot(walk, id, "person", seq, "the person's message")
+  }
   if (piece.from !== undefined) {
     const where = `${Printable.quote(piece.from.runId)} #${piece.from.seq}`
     return gap(walk, "elsewhere", id, `This was carried from the run ${where}: ask there what caused it.`)
@@ -130,10 +147,46 @@ const visitCarrier = (walk: Walk, from: string, pass: number, { part, piece, tex
   gap(walk, "nowhere", id, "It stands across parts of a reply, so that it is no value of any of them.")
 }
 
-const visitRoot = (walk: Walk, from: string, root: RootNode["root"], seq: number, what: string): void => {
+const visitRoot = (
+  walk: Walk,
+  from: string,
+  root: RootNode["root"],
+  seq: number,
+  what: string,
+  grounds: Edge["grounds"] = root === "world" ? "observed" : "told"
+): void => {
   const id = `${root}:${seq}:${what}`
   walk.nodes.set(id, { kind: "root", id, root, seq, what })
-  edge(walk, from, id, root === "world" ? "observed" : "told")
+  edge(walk, from, id, grounds)
+}
+
+/** The maps of a pass, or the one that put a piece on its wire: why each rode or did not. */
+const visitMaps = (walk: Walk, pass: number, mapId?: string, from?: string): void => {
+  const { events, state } = walk.sources
+  const mark = state.marks.find(({ iteration }) => iteration === pass)
+  for (const { causes, node } of mark === undefined ? [] : WhyMap.of({ events, state }, mark)) {
+    if (mapId !== undefined && node.mapId !== mapId) continue
+    if (from !== undefined) edge(walk, from, node.id, "rode")
+    if (walk.nodes.has(node.id)) continue
+    walk.nodes.set(node.id, node)
+    for (const { cause, grounds } of causes) {
+      if (cause.kind !== "call") {
+        visitRoot(walk, node.id, cause.kind, cause.seq, cause.what, grounds)
+        continue
+      }
+      const settled = eventAt(walk, cause.seq)
+      if (settled?._tag !== "ToolSettled") continue
+      edge(walk, node.id, visitSettled(walk, settled, cause.seq, calledAt(walk, settled, cause.seq)), grounds)
+    }
+  }
+}
+
+/** Where a settled call was started, or settled if it never was. */
+const calledAt = (walk: Walk, { toolCallId }: Event.ToolSettled, settledSeq: number): number => {
+  const at = walk.sources.events.findLastIndex(
+    (event, seq) => event._tag === "ToolCalled" && event.toolCallId === toolCallId && seq < settledSeq
+  )
+  return at === -1 ? settledSeq : at
 }
 
 /** The call that made a result, with the origins of its arguments. */
@@ -157,8 +210,9 @@ const visitSettled = (walk: Walk, settled: Event.ToolSettled, settledSeq: number
   const args = call?.args ?? ""
   walk.nodes.set(id, { kind: "call", id, pass: iteration, seq: calledSeq, toolCallId, toolName, args, outcome })
   const { error } = settled
+  const isOurs = CallOutcome.isFramework(toolName) && walk.sources.state.started?.manifest.skills !== undefined
   const spoke = outcome === "ran-ok" || outcome === "absent" || (outcome === "ran-error" && error?.tag === "ToolFailed")
-  if (spoke) visitRoot(walk, id, "world", settledSeq, `what ${Printable.quote(toolName)} found or did`)
+  if (spoke && !isOurs) visitRoot(walk, id, "world", settledSeq, `what ${Printable.quote(toolName)} found or did`)
   else visitRoot(walk, id, "runtime", settledSeq, `the runtime's own words: ${error?.tag ?? outcome}`)
   for (const value of Written.inArguments(args)) {
     const place = {
@@ -270,7 +324,10 @@ export const value = (events: Iterable<Event.Event>, text: string): Chain => {
   return chain(walk, { kind: "value", text })
 }
 
-/** Why the model said and asked for what it did in one pass: each value of its reply and of its calls' arguments. */
+/**
+ * Why the model said and asked for what it did in one pass: each value of its reply and of its calls' arguments; and for
+ * each skill map, why it rode or did not, since when, and founded on what.
+ */
 export const call = (events: Iterable<Event.Event>, pass: number): Chain => {
   const walk = start(events)
   const seq = walk.sources.events.findIndex((event) => event._tag === "ModelReplied" && event.iteration === pass)
@@ -290,6 +347,7 @@ export const call = (events: Iterable<Event.Event>, pass: number): Chain => {
       visitValue(walk, { seq, pass, place: "arguments", prefix: `:${Printable.line(toolCallId)}` }, one)
     }
   }
+  visitMaps(walk, pass)
   return chain(walk, { kind: "call", pass })
 }
 
@@ -301,10 +359,7 @@ export const tool = (events: Iterable<Event.Event>, toolCallId: string): Chain =
   )
   const settled = walk.sources.events[seq]
   if (settled?._tag === "ToolSettled") {
-    const called = walk.sources.events.findLastIndex(
-      (event, at) => event._tag === "ToolCalled" && event.toolCallId === toolCallId && at < seq
-    )
-    visitSettled(walk, settled, seq, called === -1 ? seq : called)
+    visitSettled(walk, settled, seq, calledAt(walk, settled, seq))
   } else {
     gap(walk, "not-found", undefined, `No call with the id ${Printable.quote(toolCallId)} has been settled.`)
   }

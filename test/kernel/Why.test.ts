@@ -75,6 +75,8 @@ const draw = (chain: Why.Chain): ReadonlyArray<string> => {
         return `${node.toolName} ${node.args}`
       case "root":
         return node.root
+      case "map":
+        return `${node.mapId} on pass ${node.pass}: ${node.what}`
     }
   }
   const walk = (id: string, depth: number): ReadonlyArray<string> => {
