@@ -5,38 +5,51 @@ import { Agent, ArtifactStore, LLM, Record } from "wherefore"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
+import { spawnSync } from "node:child_process"
+import { appendFileSync, mkdtempSync, readFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+const [, , given] = process.argv
+const directory = given ?? mkdtempSync(join(tmpdir(), "wherefore-resume-"))
+const orders = join(directory, "orders.txt")
+const ordered = () => readFileSync(orders, "utf8").split("\n").length - 1
 
 const Order = Tool.make("order", { parameters: { article: Schema.String }, success: Schema.String })
 const toolkit = Toolkit.make(Order)
 const agent = Agent.make({ name: "buyer", instructions: "Order what is asked for.", toolkit })
-
-const ordered: Array<string> = []
 const handlers = toolkit.toLayer({
-  order: ({ article }) => Effect.sync(() => `order ${ordered.push(article)} placed`)
+  order: ({ article }) =>
+    Effect.sync(() => {
+      appendFileSync(orders, `${article}\n`)
+      return `order ${ordered()} placed`
+    })
 })
+const services = Layer.mergeAll(Record.layerFile({ directory }), ArtifactStore.layerMemory(), handlers)
 
-const program = Effect.gen(function* () {
-  // The first process: the model asks for an order, it is placed, and then the process is gone.
-  const crash = LLM.layerScripted((wire) => {
-    if (wire.iteration === 2) throw new Error("the process dies here")
-    return LLM.call("order", { article: "lamp" })
-  })
-  yield* Effect.exit(Agent.run(agent, "Order a lamp.", { runId: "lamp" }).pipe(Effect.provide(crash)))
-  console.log("after the crash:", ordered.length, "order")
+/** The first process: the model asks for an order, it is placed, and then the process is gone. */
+const first = Agent.run(agent, "Order a lamp.", { runId: "lamp" }).pipe(
+  Effect.provide(
+    LLM.layerScripted((wire) => (wire.iteration === 2 ? process.exit(9) : LLM.call("order", { article: "lamp" })))
+  )
+)
 
-  // The second process has the record, and another model.
+/** The second process has the record, and another model. */
+const second = Effect.gen(function* () {
+  const { status } = spawnSync(process.execPath, [...process.execArgv, fileURLToPath(import.meta.url), directory])
+  console.log(`the first process ended with ${status}, after ${ordered()} order`)
   const model = LLM.layerScripted((wire) => {
     const last = wire.messages.at(-1)?.message
     return LLM.say(`Done: ${last?.role === "tool" ? last.content : "nothing"}.`)
   })
   const { answer } = yield* Agent.resume(agent, "lamp").pipe(Effect.provide(model))
   console.log(answer)
-  console.log("after the resume:", ordered.length, "order")
+  console.log(`after the resume: ${ordered()} order`)
 })
 
-const services = Layer.mergeAll(Record.layerMemory, ArtifactStore.layerMemory(), handlers)
-Effect.runPromise(program.pipe(Effect.provide(services))).catch(console.error)
+Effect.runPromise(Effect.provide(given === undefined ? second : first, services)).catch(console.error)
 
-// after the crash: 1 order
+// the first process ended with 9, after 1 order
 // Done: order 1 placed.
 // after the resume: 1 order
