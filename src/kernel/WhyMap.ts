@@ -95,11 +95,12 @@ const causesOf = (record: Record, map: Lease.MountedMap, change: Change): Readon
   if (change._tag === "MapParked") {
     return change.reason === "released" ? asked(record, mapId, iteration, "release") : []
   }
-  return [
+  const all = [
     ...moved(record, mapId, iteration),
     ...used(record, map, iteration),
     ...asked(record, mapId, iteration, "engage")
   ]
+  return all.filter(({ seq }, at) => all.findIndex((cause) => cause.seq === seq) === at)
 }
 
 const sinceOf = (record: Lease.MapEngagementRecord, change: Change | undefined): string => {
