@@ -1,8 +1,16 @@
 /**
- * What the lease costs in a pass: `Engagement.advance` with 1, 10 and 100 maps, one fact a map, and how the time of one
- * map changes with their number. The floor is a loop over the maps that only copies each record.
+ * What the lease costs in a pass: `Engagement.advance` with 1, 10 and 100 maps, half of them of use, and how the time of
+ * one map changes with their number; the floor is a loop that only copies each record. Then whole runs with as many maps
+ * on the wire, with the lease and without it.
  */
-import { Engagement } from "wherefore"
+import * as Tool from "@effect/ai/Tool"
+import * as Toolkit from "@effect/ai/Toolkit"
+import { Agent, ArtifactStore, Engagement, LLM, Record, SkillMap } from "wherefore"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Layer from "effect/Layer"
+import * as ManagedRuntime from "effect/ManagedRuntime"
+import * as Schema from "effect/Schema"
 import { type Figure, median } from "./Figure.ts"
 
 const sizes = [1, 10, 100]
@@ -42,6 +50,72 @@ const time = (n: number, step: (iteration: number) => void): number => {
   return Number(process.hrtime.bigint() - started) / times
 }
 
+const Look = Tool.make("look", { parameters: { n: Schema.Number }, success: Schema.String }).annotate(
+  Tool.Readonly,
+  true
+)
+const toolkit = Toolkit.make(Look)
+const passesInRun = 100
+
+/** As many maps as `n`, all entered by the same word and never of use: `nonParkable`, so that they stay on the wire. */
+const mapsOf = (n: number): ReadonlyArray<SkillMap.SkillMap> =>
+  Array.from({ length: n }, (_, map) =>
+    Either.getOrThrow(
+      SkillMap.make({
+        id: `map-${map}`,
+        entries: [{ skillId: `skill-${map}`, keywords: ["everything"] }],
+        skills: [{ id: `skill-${map}`, instructions: "Follow the rules of the house. ".repeat(10), tools: [] }],
+        routes: [],
+        nonParkable: true
+      })
+    )
+  )
+
+/** Microseconds of CPU that a pass of a whole run takes. */
+const timeOfRun = async (n: number, engagement: {} | false): Promise<number> => {
+  const agent = Agent.make({
+    name: "bench",
+    instructions: "Look.",
+    toolkit,
+    maps: mapsOf(n),
+    engagement,
+    budget: { passes: 200 }
+  })
+  const model = LLM.layerScripted(
+    (wire) => (wire.iteration < passesInRun ? LLM.call("look", { n: wire.iteration }) : "Done."),
+    { remember: 0 }
+  )
+  const handlers = toolkit.toLayer({ look: ({ n }) => Effect.succeed(`${n}`) })
+  const runtime = ManagedRuntime.make(Layer.mergeAll(model, handlers, Record.layerMemory, ArtifactStore.layerMemory()))
+  await runtime.runtime()
+  const started = process.cpuUsage()
+  await runtime.runPromise(Agent.run(agent, "Tell me everything."))
+  const { system, user } = process.cpuUsage(started)
+  await runtime.dispose()
+  return (system + user) / passesInRun
+}
+
+const runsOf = async (): Promise<ReadonlyArray<Figure>> => {
+  const cells = sizes.map((n) => ({ n, on: new Array<number>(), off: new Array<number>() }))
+  for (let round = 0; round < 12; round++) {
+    for (const { n, off, on } of cells) {
+      const [leased, free] = [await timeOfRun(n, {}), await timeOfRun(n, false)]
+      if (round < 2) continue
+      on.push(leased)
+      off.push(free)
+    }
+  }
+  return cells.map(({ n, off, on }) => ({
+    bench: "advance",
+    n,
+    metric: "a pass of a run, with the lease",
+    value: median(on),
+    unit: "µs CPU",
+    against: "without the lease",
+    ratio: median(on) / median(off)
+  }))
+}
+
 export const run = async (): Promise<ReadonlyArray<Figure>> => {
   const cells = sizes.map((n) => {
     const plan = planOf(n)
@@ -74,7 +148,7 @@ export const run = async (): Promise<ReadonlyArray<Figure>> => {
   }
   const [smallest] = cells
   const ofOne = median(smallest?.spent ?? [])
-  return cells.flatMap(({ floor, n, spent }): ReadonlyArray<Figure> => {
+  const steps = cells.flatMap(({ floor, n, spent }): ReadonlyArray<Figure> => {
     const value = median(spent)
     return [
       {
@@ -97,4 +171,5 @@ export const run = async (): Promise<ReadonlyArray<Figure>> => {
       }
     ]
   })
+  return [...steps, ...(await runsOf())]
 }

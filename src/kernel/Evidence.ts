@@ -87,19 +87,39 @@ export const of = (
   }
 }
 
+/** The part of a served record that can be of a map, without a look at the others' for each. */
+const byOwner = ({ pieces, results, tools }: ServedRecord.ServedRecord) => {
+  const mine = new Map<
+    string | undefined,
+    { pieces: Array<(typeof pieces)[number]>; tools: Array<(typeof tools)[number]> }
+  >()
+  const of = (mapId: string | undefined) => {
+    const found = mine.get(mapId) ?? { pieces: [], tools: [] }
+    mine.set(mapId, found)
+    return found
+  }
+  for (const piece of pieces) of(piece.owner.mapId).pieces.push(piece)
+  for (const { name, owners } of tools)
+    for (const owner of owners) of(owner.mapId).tools.push({ name, owners: [owner] })
+  const anyones = of(undefined)
+  return (mapId: string): ServedRecord.ServedRecord => {
+    const own = mine.get(mapId) ?? { pieces: [], tools: [] }
+    return { pieces: [...own.pieces, ...anyones.pieces], tools: [...own.tools, ...anyones.tools], results }
+  }
+}
+
 /** The engagement after a pass: each map judged on its own evidence, then the releases. */
 export const advance = (
   plan: Engagement.EngagementPlan,
   prior: Engagement.MapEngagement | undefined,
   known: Known
 ): Engagement.EngagementAdvance => {
+  const records = Engagement.byMap(prior ?? [])
+  const served = byOwner(known.served)
   const judged = plan.maps.map((map) => {
-    const evidence = of(
-      map,
-      prior?.find(({ mapId }) => mapId === map.id),
-      known
-    )
-    return Engagement.advance({ ...plan, maps: [evidence.map] }, prior, evidence.pass)
+    const record = records.get(map.id)
+    const evidence = of(map, record, { ...known, served: served(map.id) })
+    return Engagement.advance({ ...plan, maps: [evidence.map] }, record === undefined ? [] : [record], evidence.pass)
   })
   const advanced: Engagement.EngagementAdvance = {
     next: judged.flatMap(({ next }) => next),

@@ -49,7 +49,7 @@ const hear = (
   const seq = state.seq - 1
   const { final: _, ...open } = state
   const message: Message.User = { role: "user", content }
-  const heard = origin === "person" ? { ...open, heard: content } : open
+  const heard = origin === "person" ? { ...open, heard: { content, seq } } : open
   return say(heard, [{ id: `message:${seq}`, origin, seq, cause: { by, seq }, message }])
 }
 

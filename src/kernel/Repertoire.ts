@@ -87,11 +87,11 @@ export const make = ({ maps, open, plan, policy, tools }: Options): Repertoire =
 
 /** The members that ride after a pass's decisions: under the cursors of maps that are not parked, then the open ones. */
 export const riding = (self: Repertoire, state: SkillState.SkillState): ReadonlyArray<Member> => {
-  const isParked = (mapId: string) => SkillState.recordOf(state, mapId)?.standing === "parked"
+  const parked = new Set(state.engagement.flatMap(({ mapId, standing }) => (standing === "parked" ? [mapId] : [])))
   return self.members.filter(({ owner: { mapId }, skill }) =>
     mapId === undefined
       ? state.picked.includes(skill.id)
-      : CursorMove.get(state.cursors, mapId) === skill.id && !isParked(mapId)
+      : CursorMove.get(state.cursors, mapId) === skill.id && !parked.has(mapId)
   )
 }
 

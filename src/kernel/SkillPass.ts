@@ -35,12 +35,13 @@ export interface SkillPass {
 type Moves = CursorMove.ByMap<CursorMove.CursorMove>
 
 const resolve = ({ maps }: Repertoire.Repertoire, state: State.State): Moves => {
-  const { heard, iteration, skills, started } = state
+  const { heard, iteration, marks, skills, started } = state
   const facts: Cursor.Facts = {
     ...skills.facts,
     iteration: iteration + 1,
     activated: skills.picked,
-    ...(heard === undefined ? {} : { said: heard }),
+    // Words that a pass has judged lead nowhere else in a later one.
+    ...(heard === undefined || heard.seq < (marks.at(-1)?.seq ?? 0) ? {} : { said: heard.content }),
     ...(started?.tags === undefined ? {} : { tags: started.tags })
   }
   return Object.fromEntries(

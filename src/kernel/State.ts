@@ -38,8 +38,8 @@ export interface State extends Wire.Source {
   /** How many events have been folded: the sequence number of the next one. */
   readonly seq: number
   readonly started?: Event.RunStarted
-  /** What the person said last in this run. */
-  readonly heard?: string
+  /** What the person said last in this run, and the event that says so. */
+  readonly heard?: { readonly content: string; readonly seq: number }
   readonly transcript: Transcript.Transcript
   /** The sequence numbers of what the open unit was told by, to name its pieces when it closes. */
   readonly openReply?: { readonly seq: number; readonly iteration: number; readonly stopReason?: Event.StopReason }

@@ -489,7 +489,7 @@ describe("Steps", () => {
       assert.deepInclude(reminder, { origin: "runtime" })
       assert.deepInclude(reminder?.message, { role: "user" })
       assert.include(reminder?.message.content ?? "", "steps of the skill place were still open: zone, refund")
-      assert.strictEqual(state.heard, "A flat in town.")
+      assert.strictEqual(state.heard?.content, "A flat in town.")
       // A pass that asks again has no facts of a batch: nothing is counted.
       assert.deepStrictEqual(
         decided.filter((line) => line.startsWith("2 ")),
