@@ -7,6 +7,7 @@ import type * as Arr from "effect/Array"
 import * as Schema from "effect/Schema"
 import * as Printable from "../kernel/Printable.ts"
 import * as Problem from "../kernel/Problem.ts"
+import * as SafeId from "../kernel/SafeId.ts"
 
 export const Rule = Schema.Literal(
   "folder-exists",
@@ -104,8 +105,8 @@ export const malformed = (problems: Arr.NonEmptyReadonlyArray<SkillProblem>): Sk
   )
 
 /** A file of a skill that was loaded cannot be read. */
-export const unread = (problem: SkillProblem): SkillError =>
-  failure("WF-SKF-002", "A file of the skill was not read.", [problem])
+export const unread = (skill: string, problem: SkillProblem): SkillError =>
+  failure("WF-SKF-002", `A file of the skill ${SafeId.print(skill)} was not read.`, [problem])
 
 /** The body of a skill links to what cannot be read. */
 export const unlinked = (problems: Arr.NonEmptyReadonlyArray<SkillProblem>): SkillError =>

@@ -67,8 +67,7 @@ const within = (file: string, faults: ReadonlyArray<SkillError.Fault>): Problems
 /** The skill of a folder. `shown` is the folder as the application named it. */
 const load = (folder: SkillFolder.SkillFolder, shown: string): Effect.Effect<Either.Either<Loaded, Problems>> => {
   const { path, root } = folder
-  const named = (link: string): string => path.join(shown, link)
-  const skillFile = named(SkillSearch.fileName)
+  const skillFile = path.join(shown, SkillSearch.fileName)
   const inFile = (fault: SkillError.Fault) => within(skillFile, [{ line: 1, ...fault }])
 
   const again = Effect.gen(function* () {
@@ -79,10 +78,10 @@ const load = (folder: SkillFolder.SkillFolder, shown: string): Effect.Effect<Eit
     return Arr.isNonEmptyReadonlyArray(problems) ? yield* SkillError.malformed(problems) : opened
   })
 
-  const bytes = (link: string) =>
-    Effect.mapError(SkillFolder.read(folder, link, maxFile), (fault) =>
-      SkillError.unread({ file: Printable.line(link), ...fault })
-    )
+  const unread = (link: string) => (fault: SkillError.Fault) =>
+    SkillError.unread(path.basename(root), { file: Printable.line(link), ...fault })
+
+  const bytes = (link: string) => Effect.mapError(SkillFolder.read(folder, link, maxFile), unread(link))
 
   const references = Effect.gen(function* () {
     const { body, bodyLine } = yield* again
@@ -111,12 +110,7 @@ const load = (folder: SkillFolder.SkillFolder, shown: string): Effect.Effect<Eit
       warnings: within(skillFile, warnings),
       body: Effect.map(again, ({ body }) => body.replaceAll("\r\n", "\n").trim()),
       references,
-      file: (link) =>
-        Effect.flatMap(bytes(link), (found) =>
-          Either.mapLeft(SkillFolder.text(found), (fault) =>
-            SkillError.unread({ file: Printable.line(link), ...fault })
-          )
-        ),
+      file: (link) => Effect.flatMap(bytes(link), (found) => Either.mapLeft(SkillFolder.text(found), unread(link))),
       bytes
     })
   })

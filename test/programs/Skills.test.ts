@@ -239,6 +239,7 @@ describe("A SKILL.md", () => {
     ["with many closed lists in each other", skill("a", `x: ${"[".repeat(33)}${"]".repeat(33)}\n`), ["4 yaml-depth"]],
     ["with many lists in a line", skill("a", `x:\n  ${"- ".repeat(5_000)}\n`), ["5 yaml-depth"]],
     ["with many keys in a line", skill("a", `${"? ".repeat(5_000)}\n`), ["4 yaml-depth"]],
+    ["with many lists beside each other", skill("a", `x: [${"[y], ".repeat(99)}]\n`), []],
     ["with brackets in its texts", skill("a", `license: "${"[".repeat(99)}"\n`), []],
     ["with a long frontmatter", skill("a", `license: |\n${"  x\n".repeat(5_000)}`), ["4092 frontmatter-size"]],
     ["with a long file", `${skill("a")}${"x".repeat(1_048_576)}`, ["1 file-size"]],
@@ -415,6 +416,10 @@ describe("A loaded skill", () => {
       assert.deepStrictEqual(Array.from(yield* bytes("logo.bin")), [0, 255, 1])
       const binary = yield* Effect.flip(file("logo.bin"))
       assert.deepStrictEqual([binary.code, binary.problems[0].line, rulesOf(binary)], ["WF-SKF-002", 1, ["utf-8"]])
+      assert.strictEqual(
+        binary.message,
+        "A file of the skill a was not read. At logo.bin:1. Save it as UTF-8.\nlogo.bin:1: The file is not UTF-8. (utf-8)"
+      )
     }))
 
   test("reads no file over 8 MiB", () =>
@@ -427,6 +432,25 @@ describe("A loaded skill", () => {
       const error = yield* Effect.flip(bytes("large"))
       assert.deepStrictEqual(rulesOf(error), ["file-size"])
       assert.include(error.message, "8388608 bytes")
+    }))
+
+  test("reads no file that grows over 8 MiB while it is read", () =>
+    Effect.gen(function* () {
+      const directory = yield* folder({ "a/SKILL.md": skill("a"), "a/log": "" })
+      const real = yield* FileSystem.FileSystem
+      const growing: FileSystem.FileSystem = {
+        ...real,
+        open: (name, options) => {
+          if (name.endsWith("log")) fs.truncateSync(name, 9_000_000)
+          return real.open(name, options)
+        }
+      }
+      const error = yield* Effect.flip(
+        Effect.flatMap(one(directory), ({ bytes }) => bytes("log")).pipe(
+          Effect.provide(Layer.succeed(FileSystem.FileSystem, growing))
+        )
+      )
+      assert.deepStrictEqual(rulesOf(error), ["file-size"])
     }))
 
   const escapes: ReadonlyArray<readonly [link: string, rule: Skills.Rule]> = [
@@ -445,6 +469,7 @@ describe("A loaded skill", () => {
     ["out/secret.txt", "inside-folder"],
     ["out-file.txt", "inside-folder"],
     ["in/out/secret.txt", "inside-folder"],
+    ["near/secret.txt", "inside-folder"],
     ["loop", "readable"],
     ["dead", "file-exists"],
     ["%2e%2e/secret.txt", "file-exists"],
@@ -470,6 +495,7 @@ describe("A loaded skill", () => {
       const link = (target: string, from: string) => fs.symlinkSync(target, path.join(directory, "a", from))
       link("..", "out")
       link(path.join(directory, "secret.txt"), "out-file.txt")
+      link("../a-secret", "near")
       link(".", "in")
       link("loop", "loop")
       link("nowhere", "dead")
