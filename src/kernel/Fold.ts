@@ -320,7 +320,7 @@ export const step = (before: State.State, event: Event.Event): State.State => {
     case "StepReached":
     case "MapEngaged":
     case "MapParked":
-    case "MapIdled":
+    case "MapsIdled":
     case "SkillSuperseded":
       return event.iteration === state.iteration + 1
         ? { ...state, skills: SkillState.step(state.skills, event) }

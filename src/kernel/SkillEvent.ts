@@ -72,9 +72,12 @@ export const MapParked = Schema.TaggedStruct("MapParked", {
 })
 export type MapParked = typeof MapParked.Type
 
-/** The count of passes in which a map was of no use changed, and nothing else did: 0 after one in which it was. */
-export const MapIdled = Schema.TaggedStruct("MapIdled", { iteration, mapId: id, idle: Schema.NonNegativeInt })
-export type MapIdled = typeof MapIdled.Type
+/** For how many passes maps have been of no use, where that changed and nothing else did: 0 after one in which it was. */
+export const MapsIdled = Schema.TaggedStruct("MapsIdled", {
+  iteration,
+  counts: Schema.Array(Schema.Struct({ mapId: id, idle: Schema.NonNegativeInt }))
+})
+export type MapsIdled = typeof MapsIdled.Type
 
 /** The gate accepted a pick. */
 export const SkillPicked = Schema.TaggedStruct("SkillPicked", {
@@ -157,7 +160,7 @@ export const Decision = Schema.Union(
   StepReached,
   MapEngaged,
   MapParked,
-  MapIdled,
+  MapsIdled,
   SkillSuperseded
 )
 export type Decision = typeof Decision.Type

@@ -120,10 +120,10 @@ const engage = (
     return [{ _tag: "MapEngaged", ...told, ...(evidence.length === 0 ? {} : { evidence }), record }]
   })
   const changed = new Set(advanced.changes.map(({ mapId }) => mapId))
-  const counts = advanced.next.flatMap(({ idle, mapId }): ReadonlyArray<SkillEvent.Decision> =>
-    changed.has(mapId) || priors.get(mapId)?.idle === idle ? [] : [{ _tag: "MapIdled", iteration, mapId, idle }]
+  const counts = advanced.next.flatMap(({ idle, mapId }) =>
+    changed.has(mapId) || priors.get(mapId)?.idle === idle ? [] : [{ mapId, idle }]
   )
-  return [...changes, ...counts]
+  return counts.length === 0 ? changes : [...changes, { _tag: "MapsIdled", iteration, counts }]
 }
 
 /** Picks that were accepted, and whose skill does not ride after all. */

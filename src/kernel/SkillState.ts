@@ -74,9 +74,13 @@ const decide = (state: SkillState, event: SkillEvent.Decision): SkillState => {
     case "MapEngaged":
     case "MapParked":
       return withRecord(state, event.record)
-    case "MapIdled": {
-      const record = recordOf(state, event.mapId)
-      return record === undefined ? state : withRecord(state, { ...record, idle: event.idle })
+    case "MapsIdled": {
+      const counts = new Map(event.counts.map(({ idle, mapId }) => [mapId, idle]))
+      const engagement = state.engagement.map((record) => {
+        const idle = counts.get(record.mapId)
+        return idle === undefined ? record : { ...record, idle }
+      })
+      return { ...state, engagement }
     }
     case "RouteConflicted":
     case "SkillSuperseded":

@@ -42,7 +42,7 @@ describe("Event", () => {
       "StepReached",
       "MapEngaged",
       "MapParked",
-      "MapIdled",
+      "MapsIdled",
       "SkillSuperseded",
       "SkillPicked",
       "SkillRefused",

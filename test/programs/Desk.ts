@@ -102,8 +102,8 @@ export const decisions = (events: ReadonlyArray<Event.Event>): ReadonlyArray<str
       }
       case "MapParked":
         return [`${event.iteration} ${event.mapId} parked ${event.by} ${event.idleCalls}${event.reason ?? ""}`]
-      case "MapIdled":
-        return [`${event.iteration} ${event.mapId} idle ${event.idle}`]
+      case "MapsIdled":
+        return event.counts.map(({ idle, mapId }) => `${event.iteration} ${mapId} idle ${idle}`)
       case "SkillPicked":
         return [`${event.iteration} picked ${event.skillId} ${event.intent}`]
       case "SkillRefused":

@@ -642,7 +642,7 @@ describe("A run with skills that is stopped and resumed", () => {
         "CursorMoved",
         "MapEngaged",
         "MapParked",
-        "MapIdled",
+        "MapsIdled",
         "SkillPicked",
         "SkillRefused",
         "MapSteered",
