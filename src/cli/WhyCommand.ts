@@ -23,16 +23,14 @@ const askOf = ({ arguments: { options, positionals } }: Session.Session): Effect
     const value = options.get("value") ?? positionals[1]
     const call = options.get("call")
     const pass = options.get("pass")
-    const asked = [options.get("value"), positionals[1], call, pass].filter((one) => one !== undefined)
-    if (asked.length > 1) {
+    const isCalls = call !== undefined && pass !== undefined
+    const asked = [options.get("value"), positionals[1], call, isCalls ? undefined : pass]
+    if (asked.filter((one) => one !== undefined).length > 1) {
       return Effect.fail(
         Complaint.usage("One thing can be asked at a time.", "Write one of --value TEXT, --call ID, --pass N.")
       )
     }
-    if (value !== undefined) return Effect.succeed((events) => Why.value(events, value))
-    if (call !== undefined) return Effect.succeed((events) => Why.tool(events, call))
-    if (pass === undefined) return Effect.succeed(Why.answer)
-    if (!/^[1-9]\d{0,8}$/.test(pass)) {
+    if (pass !== undefined && !/^[1-9]\d{0,8}$/.test(pass)) {
       return Effect.fail(
         Complaint.usage(
           `--pass needs a number from 1, not ${Printable.quote(pass, 32)}.`,
@@ -40,7 +38,10 @@ const askOf = ({ arguments: { options, positionals } }: Session.Session): Effect
         )
       )
     }
-    return Effect.succeed((events) => Why.call(events, Number(pass)))
+    const number = pass === undefined ? undefined : Number(pass)
+    if (value !== undefined) return Effect.succeed((events) => Why.value(events, value))
+    if (call !== undefined) return Effect.succeed((events) => Why.tool(events, call, number))
+    return Effect.succeed(number === undefined ? Why.answer : (events) => Why.call(events, number))
   })
 
 /** The reply that holds the values that were asked about, with each of them marked. */

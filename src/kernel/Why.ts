@@ -293,20 +293,48 @@ export const call = (events: Iterable<Event.Event>, pass: number): Chain => {
   return chain(walk, { kind: "call", pass })
 }
 
-/** Why a tool was called as it was: the origins of the call's arguments. The newest call with the id, if several have it. */
-export const tool = (events: Iterable<Event.Event>, toolCallId: string): Chain => {
-  const walk = start(events)
-  const seq = walk.sources.events.findLastIndex(
-    (event) => event._tag === "ToolSettled" && event.toolCallId === toolCallId
+interface Settled {
+  readonly event: Event.ToolSettled
+  readonly seq: number
+}
+
+/** The calls of an id that were settled, oldest first. */
+const settledBy = (walk: Walk, toolCallId: string): ReadonlyArray<Settled> =>
+  walk.sources.events.flatMap((event, seq): ReadonlyArray<Settled> =>
+    event._tag === "ToolSettled" && event.toolCallId === toolCallId ? [{ event, seq }] : []
   )
-  const settled = walk.sources.events[seq]
-  if (settled?._tag === "ToolSettled") {
-    const called = walk.sources.events.findLastIndex(
-      (event, at) => event._tag === "ToolCalled" && event.toolCallId === toolCallId && at < seq
-    )
-    visitSettled(walk, settled, seq, called === -1 ? seq : called)
-  } else {
-    gap(walk, "not-found", undefined, `No call with the id ${Printable.quote(toolCallId)} has been settled.`)
+
+/** Some passes as words: the newest, if there are many. */
+const passesText = (settled: ReadonlyArray<Settled>): string => {
+  const passes = Array.from(new Set(settled.map(({ event }) => event.iteration)))
+  const shown = passes.slice(-8).join(", ")
+  const more = passes.length > 8 ? ` and ${passes.length - 8} before ${passes.length === 9 ? "that" : "those"}` : ""
+  return `${passes.length === 1 ? "pass" : "passes"} ${shown}${more}`
+}
+
+/**
+ * Why a tool was called as it was: the origins of the call's arguments. If replies of several passes used the id, it is the
+ * call of `pass`, or else the newest with a gap that names the others.
+ */
+export const tool = (events: Iterable<Event.Event>, toolCallId: string, pass?: number): Chain => {
+  const walk = start(events)
+  const question = { kind: "tool" as const, toolCallId, ...(pass === undefined ? {} : { pass }) }
+  const all = settledBy(walk, toolCallId)
+  const found = all.findLast(({ event }) => pass === undefined || event.iteration === pass)
+  if (found === undefined) {
+    const where = pass === undefined || all.length === 0 ? "" : ` in pass ${pass}; there is one in ${passesText(all)}`
+    gap(walk, "not-found", undefined, `No call with the id ${Printable.quote(toolCallId)} has been settled${where}.`)
+    return chain(walk, question)
   }
-  return chain(walk, { kind: "tool", toolCallId })
+  const { event, seq } = found
+  const called = walk.sources.events.findLastIndex(
+    (event, at) => event._tag === "ToolCalled" && event.toolCallId === toolCallId && at < seq
+  )
+  visitSettled(walk, event, seq, called === -1 ? seq : called)
+  const others = all.filter((one) => one.event.iteration !== event.iteration)
+  if (pass === undefined && others.length > 0) {
+    const what = `This is the call of pass ${event.iteration}; its id was also used in ${passesText(others)}: ask for those by their pass.`
+    gap(walk, "several", undefined, what)
+  }
+  return chain(walk, question)
 }

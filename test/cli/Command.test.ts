@@ -67,6 +67,8 @@ describe("The command", () => {
       await check(2, ["shwo"], /^$/, /^There is no command "shwo"\.\n {2}Did you mean "show"\?\n$/)
       await check(2, ["why", "@", "--pass", "x"], /^$/, /^--pass needs a number from 1, not "x"\./)
       await check(2, ["why", "@", "1", "--pass", "1"], /^$/, /^One thing can be asked at a time\./)
+      await check(2, ["why", "@", "1", "--call", "x", "--pass", "1"], /^$/, /^One thing can be asked at a time\./)
+      await check(2, ["why", "@", "--call", "x", "--pass", "0"], /^$/, /^--pass needs a number from 1, not "0"\./)
       await check(2, ["verify", "@", "--anchor", "x"], /^$/, /^--anchor needs/)
     })
   })
@@ -126,6 +128,13 @@ describe("The command", () => {
         /^$/
       )
       await check(1, ["why", "airline", "--pass", "9"], /not-found/, /^$/)
+      await check(0, ["why", "airline", "--call", "sum", "--pass", "2"], /^calculate +called/, /^$/)
+      await check(
+        1,
+        ["why", "airline", "--call", "sum", "--pass", "1"],
+        /not-found: .* in pass 1; .* in pass 2\./,
+        /^$/
+      )
       await check(1, ["why", "open"], /no-answer/, /^$/)
     })
 

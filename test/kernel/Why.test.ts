@@ -453,6 +453,34 @@ describe("Why", () => {
     )
   })
 
+  it("reaches each of the calls that have one id, and says that there are others", () => {
+    const again = (n: number): Reply => ({ calls: [["look", `{"n":${n}}`, `${n}`, "k"]] })
+    const events = play([again(101), again(102), { say: "So.", calls: [["look", "{}", "x"]] }, again(103)])
+    const asked = (pass?: number) => {
+      const { gaps, nodes, question } = Why.tool(events, "k", pass)
+      const [first] = nodes
+      assert.deepStrictEqual(question, { kind: "tool", toolCallId: "k", ...(pass === undefined ? {} : { pass }) })
+      const unplaced = gaps.filter(({ at }) => at === undefined)
+      return [first?.kind === "call" ? first.args : undefined, unplaced.map(({ kind, what }) => `${kind}: ${what}`)]
+    }
+    assert.deepStrictEqual(asked(1), ['{"n":101}', []])
+    assert.deepStrictEqual(asked(2), ['{"n":102}', []])
+    assert.deepStrictEqual(asked(4), ['{"n":103}', []])
+    assert.deepStrictEqual(asked(3), [
+      undefined,
+      ['not-found: No call with the id "k" has been settled in pass 3; there is one in passes 1, 2, 4.']
+    ])
+    const others = "its id was also used in passes 1, 2: ask for those by their pass."
+    assert.deepStrictEqual(asked(), ['{"n":103}', [`several: This is the call of pass 4; ${others}`]])
+    const many = play(Array.from({ length: 12 }, (_, n) => again(100 + n)))
+    const several = Why.tool(many, "k").gaps.find(({ kind }) => kind === "several")
+    assert.include(several?.what, "in passes 4, 5, 6, 7, 8, 9, 10, 11 and 3 before those:")
+    assert.deepStrictEqual(
+      Why.tool(play([again(101)]), "k").gaps.filter(({ at }) => at === undefined),
+      []
+    )
+  })
+
   it("takes an empty answer for an answer without values", () => {
     const events = play([{ say: "It is 1234.", calls: [["look", "{}", "1234"]] }, { say: "" }])
     const { edges, gaps, nodes } = Why.answer(events)
