@@ -77,6 +77,24 @@ const marked = (
 const highlighted = (text: string): ReadonlyArray<ScreenLine.Span> =>
   text.split(/(«[^»]*»)/).map((part) => (part.startsWith("«") ? ScreenLine.span(part, "mark") : ScreenLine.span(part)))
 
+const mostNext = 4
+
+/** What to ask of the runs that the chain goes on in, as far as their records are here. */
+const elsewhere = (session: Session.Session, chain: Why.Chain): ReadonlyArray<ScreenLine.Line> => {
+  const commands = chain.gaps.flatMap(({ next }) => {
+    if (next === undefined || !Reference.isHere(session, next.runId)) return []
+    return ScreenSummary.command(Reference.named(session, next.runId), next.question) ?? []
+  })
+  const distinct = Array.from(new Set(commands))
+  const more = distinct.length - mostNext
+  const note = `… ${ScreenLine.counted(more, "more command")} (--full)`
+  const full = session.arguments.options.has("full")
+  return [
+    ...ScreenSummary.nextOf(full ? distinct : distinct.slice(0, mostNext)),
+    ...(full || more <= 0 ? [] : [[ScreenLine.span(note, "faint")]])
+  ]
+}
+
 export const run: Session.Command = (session) =>
   Effect.gen(function* () {
     const { json, terminal } = session
@@ -102,7 +120,8 @@ export const run: Session.Command = (session) =>
       ScreenTrail.tree(chain, options),
       ScreenExcerpt.sent(chain, options),
       ScreenTrail.gaps(chain, options),
-      [ScreenTrail.conclusion(chain)]
+      [ScreenTrail.conclusion(chain)],
+      elsewhere(session, chain)
     ]
     terminal.out([
       ...marked(events, verdicts, terminal.room, full ? Infinity : 8),

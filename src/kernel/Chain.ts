@@ -97,6 +97,8 @@ export interface Gap {
   readonly at?: string
   /** One printable line. */
   readonly what: string
+  /** What to ask of which run to go on. */
+  readonly next?: { readonly runId: string; readonly question: Question }
 }
 
 export type Question =

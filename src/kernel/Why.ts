@@ -33,8 +33,31 @@ const edge = (walk: Walk, from: string, to: string, grounds: Edge["grounds"], by
   walk.edges.push({ from, to, grounds, by })
 }
 
-const gap = (walk: Walk, kind: Gap["kind"], at: string | undefined, what: string): void => {
-  walk.gaps.push({ kind, ...(at === undefined ? {} : { at }), what })
+const gap = (walk: Walk, kind: Gap["kind"], at: string | undefined, what: string, next?: Gap["next"]): void => {
+  walk.gaps.push({ kind, ...(at === undefined ? {} : { at }), what, ...(next === undefined ? {} : { next }) })
+}
+
+/** What to ask of the run that a carried message comes from: of the value in a reply, or of the call. */
+const askThere = ({ part, piece, text, tokens }: Sources.Found): Question | undefined => {
+  const [first] = tokens
+  if (piece.slot !== "messages" || first === undefined) return undefined
+  const { message } = piece
+  const { token } = first
+  if (message.role === "tool") return { kind: "tool", toolCallId: message.toolCallId }
+  if (message.role !== "assistant") return undefined
+  const own = text.slice(token.start, token.end)
+  if (part === "ids") {
+    const named = message.toolCalls.find(({ toolCallId }) => toolCallId.includes(own))
+    return named === undefined ? undefined : { kind: "tool", toolCallId: named.toolCallId }
+  }
+  const holding = Sources.partsOf(message).find(
+    ({ offset, text }) => token.start >= offset && token.end <= offset + text.length
+  )
+  if (holding === undefined) return undefined
+  const { call } = holding
+  if (call === undefined) return { kind: "value", text: own }
+  const named = message.toolCalls.find(({ toolCallId }) => call === toolCallId || call === `${toolCallId}:name`)
+  return named === undefined ? undefined : { kind: "tool", toolCallId: named.toolCallId }
 }
 
 const eventAt = (walk: Walk, seq: number): Event.Event | undefined => walk.sources.events[seq]
@@ -66,7 +89,8 @@ const visitValue = (
 const roleOf = (piece: Wire.Piece): CarrierNode["role"] =>
   piece.slot === "system" ? "system" : piece.slot === "tools" ? "definition" : piece.message.role
 
-const visitCarrier = (walk: Walk, from: string, pass: number, { part, piece, text, tokens }: Sources.Found): void => {
+const visitCarrier = (walk: Walk, from: string, pass: number, found: Sources.Found): void => {
+  const { part, piece, text, tokens } = found
   const id = `${from}<${piece.slot}:${piece.id}`
   const spans = tokens.map(({ by, token }) => ({ start: token.start, end: token.end, text: token.text, by }))
   const { origin, seq, slot } = piece
@@ -102,7 +126,9 @@ const visitCarrier = (walk: Walk, from: string, pass: number, { part, piece, tex
   if (message.role === "user") return visitRoot(walk, id, "person", seq, "the person's message")
   if (piece.from !== undefined) {
     const where = `${Printable.quote(piece.from.runId)} #${piece.from.seq}`
-    return gap(walk, "elsewhere", id, `This was carried from the run ${where}: ask there what caused it.`)
+    const question = askThere(found)
+    const next = question === undefined ? undefined : { runId: piece.from.runId, question }
+    return gap(walk, "elsewhere", id, `This was carried from the run ${where}: ask there what caused it.`, next)
   }
   if (part === "ids") {
     return visitRoot(walk, id, "runtime", seq, "the id of a call, made by the model's provider or the runtime")

@@ -436,6 +436,38 @@ describe("Why", () => {
       "  carried:1 on pass 1: 5566",
       "    gap: elsewhere"
     ])
+    assert.deepStrictEqual(chain.gaps[0]?.next, { runId: "before", question: { kind: "value", text: "5566" } })
+  })
+
+  it("says what to ask of the run that a carried message comes from", () => {
+    const call = { toolCallId: "k-1", toolName: "look", args: '{"id":"QX-77"}' }
+    const messages: ReadonlyArray<Message.Message> = [
+      { role: "assistant", content: "I look for 8123.", toolCalls: [call] },
+      { role: "tool", toolCallId: "k-1", toolName: "look", outcome: "ran-ok", content: "room 4477" }
+    ]
+    const opening: ReadonlyArray<Event.Event> = [
+      { _tag: "RunStarted", runId: "r", agent: "a", manifest: { limits: {} }, input: "?", followUpOf: "before" },
+      ...messages.map((message, seq): Event.Event => ({
+        _tag: "MessageCarried",
+        from: { runId: "before", seq },
+        message
+      })),
+      { _tag: "MessageReceived", content: "?" }
+    ]
+    const { events } = Run.decide(
+      { pieces: [], tools: [], parameters: {}, limits: {}, elapsedMs: 0 },
+      Run.fold(opening)
+    )
+    const asked = (content: string) => {
+      const reply: Event.Event = { _tag: "ModelReplied", iteration: 1, content, toolCalls: [] }
+      return Why.call([...opening, ...events, reply], 1).gaps.map(({ next }) => next?.question)
+    }
+    assert.deepStrictEqual(asked("8123"), [{ kind: "value", text: "8123" }])
+    const ofCall = { kind: "tool" as const, toolCallId: "k-1" }
+    assert.deepStrictEqual(asked("QX-77"), [ofCall])
+    assert.deepStrictEqual(asked("4477"), [ofCall])
+    assert.deepStrictEqual(asked("by k-1"), [])
+    assert.deepStrictEqual(asked("[k-1] gave 4477"), [ofCall])
   })
 
   it("has a gap for each question that the record cannot answer", () => {
