@@ -470,6 +470,15 @@ describe("Why", () => {
     assert.deepStrictEqual(asked("[k-1] gave 4477"), [ofCall])
   })
 
+  it("takes a date for the same day in another order, and none that can be read in two ways", () => {
+    const carriers = (said: string, served: string) =>
+      draw(Why.answer(play(looked(said, served)))).filter((line) => line.startsWith("  result"))
+    assert.deepStrictEqual(carriers("On 31.12.2015.", '{"at":"2015-12-31"}'), [
+      "  result:6 on pass 2: 2015-12-31 ~ date"
+    ])
+    assert.deepStrictEqual(carriers("On 01/02/2015.", "2015-01-02 or 2015-02-01"), [])
+  })
+
   it("has a gap for each question that the record cannot answer", () => {
     const events = play(looked("It is 1234.", "1234"))
     assert.deepStrictEqual(draw(Why.value(events, "4321")), ["gap: not-found"])
