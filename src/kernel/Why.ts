@@ -47,7 +47,7 @@ const askThere = ({ part, piece, text, tokens }: Sources.Found): Question | unde
   if (message.role !== "assistant") return undefined
   const own = text.slice(token.start, token.end)
   if (part === "ids") {
-    const named = message.toolCalls.find(({ toolCallId }) => toolCallId.includes(own))
+    const named = message.toolCalls.find(({ toolCallId }) => Sources.find(toolCallId, own) !== -1)
     return named === undefined ? undefined : { kind: "tool", toolCallId: named.toolCallId }
   }
   const holding = Sources.partsOf(message).find(

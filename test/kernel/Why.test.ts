@@ -441,8 +441,10 @@ describe("Why", () => {
 
   it("says what to ask of the run that a carried message comes from", () => {
     const call = { toolCallId: "k-1", toolName: "look", args: '{"id":"QX-77"}' }
+    const longer = { toolCallId: "k-10", toolName: "look", args: "{}" }
     const messages: ReadonlyArray<Message.Message> = [
-      { role: "assistant", content: "I look for 8123.", toolCalls: [call] },
+      { role: "assistant", content: "I look for 8123.", toolCalls: [longer, call] },
+      { role: "tool", toolCallId: "k-10", toolName: "look", outcome: "ran-ok", content: "none" },
       { role: "tool", toolCallId: "k-1", toolName: "look", outcome: "ran-ok", content: "room 4477" }
     ]
     const opening: ReadonlyArray<Event.Event> = [
@@ -466,7 +468,14 @@ describe("Why", () => {
     const ofCall = { kind: "tool" as const, toolCallId: "k-1" }
     assert.deepStrictEqual(asked("QX-77"), [ofCall])
     assert.deepStrictEqual(asked("4477"), [ofCall])
-    assert.deepStrictEqual(asked("by k-1"), [])
+    assert.deepStrictEqual(asked("by id-k-1"), [undefined])
+    assert.deepStrictEqual(
+      Why.value(
+        [...opening, ...events, { _tag: "ModelReplied", iteration: 1, content: "by k-1", toolCalls: [] }],
+        "k-1"
+      ).gaps.map(({ next }) => next?.question),
+      [ofCall, ofCall]
+    )
     assert.deepStrictEqual(asked("[k-1] gave 4477"), [ofCall])
   })
 
