@@ -109,6 +109,9 @@ const idsIn = (directory: string): ReadonlyArray<string> =>
     ? fs.readdirSync(directory).flatMap((name) => /^([a-z0-9][a-z0-9_-]{0,63})\.ndjson$/.exec(name)?.[1] ?? [])
     : []
 
+/** Whether the directory has a record of the run. */
+export const isHere = (session: Session, runId: string): boolean => idsIn(directoryOf(session)).includes(runId)
+
 /** What is said of a run that is not there, with the runs that are. */
 const missing = (session: Session, what: string): Effect.Effect<never, Complaint.Complaint> =>
   Effect.flatMap(list(session, 3), (runs) => {

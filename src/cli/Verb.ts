@@ -71,7 +71,7 @@ export const verbs = [
   },
   {
     name: "why",
-    takes: "RUN [--value TEXT | --call ID | --pass N]",
+    takes: "RUN [--value TEXT | --call ID [--pass N] | --pass N]",
     least: 1,
     most: 2,
     what: "walk what was said back to what caused it",
@@ -82,7 +82,7 @@ export const verbs = [
       full
     ],
     details: [
-      "Without one of these, every value of the answer is asked about.",
+      "Without one of these, every value of the answer is asked about. If calls of several passes have the ID, --pass says which is meant; without it, it is the newest.",
       "Exits with 1 if something asked about is nowhere in what the model was sent.",
       runs
     ],

@@ -24,16 +24,14 @@ const askOf = ({ arguments: { options, positionals } }: Session.Session): Effect
     const value = options.get("value") ?? positionals[1]
     const call = options.get("call")
     const pass = options.get("pass")
-    const asked = [options.get("value"), positionals[1], call, pass].filter((one) => one !== undefined)
-    if (asked.length > 1) {
+    const isCalls = call !== undefined && pass !== undefined
+    const asked = [options.get("value"), positionals[1], call, isCalls ? undefined : pass]
+    if (asked.filter((one) => one !== undefined).length > 1) {
       return Effect.fail(
         Complaint.usage("One thing can be asked at a time.", "Write one of --value TEXT, --call ID, --pass N.")
       )
     }
-    if (value !== undefined) return Effect.succeed((events) => Why.value(events, value))
-    if (call !== undefined) return Effect.succeed((events) => Why.tool(events, call))
-    if (pass === undefined) return Effect.succeed(Why.answer)
-    if (!/^[1-9]\d{0,8}$/.test(pass)) {
+    if (pass !== undefined && !/^[1-9]\d{0,8}$/.test(pass)) {
       return Effect.fail(
         Complaint.usage(
           `--pass needs a number from 1, not ${Printable.quote(pass, 32)}.`,
@@ -41,7 +39,10 @@ const askOf = ({ arguments: { options, positionals } }: Session.Session): Effect
         )
       )
     }
-    return Effect.succeed((events) => Why.call(events, Number(pass)))
+    const number = pass === undefined ? undefined : Number(pass)
+    if (value !== undefined) return Effect.succeed((events) => Why.value(events, value))
+    if (call !== undefined) return Effect.succeed((events) => Why.tool(events, call, number))
+    return Effect.succeed(number === undefined ? Why.answer : (events) => Why.call(events, number))
   })
 
 /** The reply that holds the values that were asked about, with each of them marked. */
@@ -77,6 +78,24 @@ const marked = (
 const highlighted = (text: string): ReadonlyArray<ScreenLine.Span> =>
   text.split(/(«[^»]*»)/).map((part) => (part.startsWith("«") ? ScreenLine.span(part, "mark") : ScreenLine.span(part)))
 
+const mostNext = 4
+
+/** What to ask of the runs that the chain goes on in, as far as their records are here. */
+const elsewhere = (session: Session.Session, chain: Why.Chain): ReadonlyArray<ScreenLine.Line> => {
+  const commands = chain.gaps.flatMap(({ next }) => {
+    if (next === undefined || !Reference.isHere(session, next.runId)) return []
+    return ScreenSummary.command(Reference.named(session, next.runId), next.question) ?? []
+  })
+  const distinct = Array.from(new Set(commands))
+  const more = distinct.length - mostNext
+  const note = `… ${ScreenLine.counted(more, "more command")} (--full)`
+  const full = session.arguments.options.has("full")
+  return [
+    ...ScreenSummary.nextOf(full ? distinct : distinct.slice(0, mostNext)),
+    ...(full || more <= 0 ? [] : [[ScreenLine.span(note, "faint")]])
+  ]
+}
+
 export const run: Session.Command = (session) =>
   Effect.gen(function* () {
     const { json, terminal } = session
@@ -103,7 +122,8 @@ export const run: Session.Command = (session) =>
       ScreenMaps.lines(chain, options),
       ScreenExcerpt.sent(chain, options),
       ScreenTrail.gaps(chain, options),
-      [ScreenTrail.conclusion(chain)]
+      [ScreenTrail.conclusion(chain)],
+      elsewhere(session, chain)
     ]
     terminal.out([
       ...marked(events, verdicts, terminal.room, full ? Infinity : 8),

@@ -116,22 +116,24 @@ export interface Edge {
 
 /**
  * Where a chain stops short. `nowhere`: no piece on the wire held the value. `untold`: a foreign trace does not hold it.
- * `elsewhere`: the message was carried from another run, whose record goes on. `no-answer`, `not-found`: there is nothing to ask about. `drift`: the record's wire hash is not that of its events.
+ * `elsewhere`: the message was carried from another run, whose record goes on. `no-answer`, `not-found`: there is nothing to ask about. `several`: the id that was asked about names calls of other passes too. `drift`: the record's wire hash is not that of its events.
  * `limit`: the chain has more than it was allowed to show.
  */
 export interface Gap {
-  readonly kind: "nowhere" | "untold" | "elsewhere" | "no-answer" | "not-found" | "drift" | "limit"
+  readonly kind: "nowhere" | "untold" | "elsewhere" | "no-answer" | "not-found" | "several" | "drift" | "limit"
   /** The node at which it stops. Absent if it concerns the whole question. */
   readonly at?: string
   /** One printable line. */
   readonly what: string
+  /** What to ask of which run to go on. */
+  readonly next?: { readonly runId: string; readonly question: Question }
 }
 
 export type Question =
   | { readonly kind: "answer" }
   | { readonly kind: "value"; readonly text: string }
   | { readonly kind: "call"; readonly pass: number }
-  | { readonly kind: "tool"; readonly toolCallId: string }
+  | { readonly kind: "tool"; readonly toolCallId: string; readonly pass?: number }
 
 export interface Chain {
   readonly question: Question

@@ -21,6 +21,8 @@ import { dual } from "effect/Function"
  *   optional `-`, digits without a leading zero, an optional fraction. All others stay text: `007`, `.5`, `1e3`.
  * - `0x prefix`: of hexadecimal digits. `unit`: a number is also known without a tail of at most five letters and an
  *   optional `/word`, as in `12.5ms` and `30GB/s`. Neither `0xab` nor four capitals in a row, as in `2FBBAH`, are that.
+ * - `date`: day, month and year in digits, with the same `.`, `/` or `-` twice, are also known as `YYYY-MM-DD`, if they can
+ *   be read in one way only: the year is first, or a part is over 12, or day and month are equal.
  *
  * The last two are weak, as they can join what differs in the world:
  *
@@ -40,6 +42,7 @@ const normalisations = [
   "trailing zeros",
   "0x prefix",
   "unit",
+  "date",
   "sign dropped",
   "clock time"
 ] as const
@@ -144,6 +147,28 @@ const clockOf = (text: string): string | undefined => {
   return `${String(hour).padStart(2, "0")}:${minutes}${seconds === "00" ? "" : `:${seconds}`}`
 }
 
+const yearFirst = /^(\d{4})([./-])(\d{1,2})\2(\d{1,2})$/
+const yearLast = /^(\d{1,2})([./-])(\d{1,2})\2(\d{4})$/
+const monthDays = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+
+const dayOf = (year: string, month: string, day: string): string | undefined => {
+  const days = monthDays[Number(month) - 1]
+  if (days === undefined || Number(day) < 1 || Number(day) > days) return undefined
+  return `${year}-${month.padStart(2, "0")}-${day.padStart(2, "0")}`
+}
+
+/** `YYYY-MM-DD`, if the text is a day of the calendar that can be read in one way only. */
+const dateOf = (text: string): string | undefined => {
+  const [isFirst, year = "", , month = "", day = ""] = yearFirst.exec(text) ?? []
+  if (isFirst !== undefined) return dayOf(year, month, day)
+  const [isLast, left = "", , right = "", last = ""] = yearLast.exec(text) ?? []
+  if (isLast === undefined) return undefined
+  const dayBefore = dayOf(last, right, left)
+  const monthBefore = dayOf(last, left, right)
+  if (dayBefore === undefined || monthBefore === undefined) return dayBefore ?? monthBefore
+  return dayBefore === monthBefore ? dayBefore : undefined
+}
+
 const withUnit = /^(?!0x)(-?\d+(?:\.\d+)?)[a-z]{1,5}(?:\/[a-z]+)?$/i
 const capitals = /\d[A-Z]{4}/
 
@@ -166,6 +191,8 @@ const keysUsing = (raw: string, use: Names): ReadonlyArray<Key> => {
     const by: ReadonlyArray<Normalisation> = plain === number ? ["unit"] : ["unit", "trailing zeros"]
     keys.push({ value: plain, by: [...used, ...by], weak: false })
   }
+  const date = dateOf(value)
+  add("date", date === value ? undefined : date, false)
   add("sign dropped", /^-\d+(?:\.\d+)?$/.test(value) ? value.slice(1) : undefined, true)
   const time = clockOf(value)
   add("clock time", time === value ? undefined : time, true)

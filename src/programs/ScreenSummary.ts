@@ -97,9 +97,35 @@ export const account = (events: ReadonlyArray<Event.Event>, room: ScreenLine.Roo
 export const shell = (text: string): string =>
   /^[\w.,:@%/+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 
+const optionText = (name: string, value: string): string =>
+  ` --${name}${value.startsWith("-") ? "=" : " "}${shell(value)}`
+
 /** The command that asks why of a value. */
-const whyCommand = (name: string, value: string): string =>
-  `wherefore why ${name} --value${value.startsWith("-") ? "=" : " "}${shell(value)}`
+const whyCommand = (name: string, value: string): string => `wherefore why ${name}${optionText("value", value)}`
+
+/** The command that asks a question of a run, if it can be typed. */
+export const command = (name: string, question: Chain.Question): string | undefined => {
+  switch (question.kind) {
+    case "answer":
+      return `wherefore why ${name}`
+    case "value":
+      return isTypable(question.text) ? whyCommand(name, question.text) : undefined
+    case "call":
+      return `wherefore why ${name} --pass ${question.pass}`
+    case "tool": {
+      const { pass, toolCallId } = question
+      if (Printable.line(toolCallId) !== toolCallId) return undefined
+      return `wherefore why ${name}${optionText("call", toolCallId)}${pass === undefined ? "" : ` --pass ${pass}`}`
+    }
+  }
+}
+
+/** What to type next, one command a line. */
+export const nextOf = (commands: ReadonlyArray<string>): ReadonlyArray<ScreenLine.Line> =>
+  commands.map((command, index) => [
+    ScreenLine.span(index === 0 ? "next     " : margin, "faint"),
+    ScreenLine.span(command)
+  ])
 
 const styles: { readonly [W in ScreenVerdict.Word]: ScreenLine.Style } = {
   recorded: "good",
@@ -223,10 +249,7 @@ const nextLines = (run: Account, { name }: Options, more: ReadonlyArray<string>)
   const replied = calling === undefined && failure === undefined ? iteration : iteration - 1
   const ofValue = first === undefined ? `wherefore why ${name}` : whyCommand(name, first.verdict.node.value)
   const ofPass = replied === 0 ? [] : [`wherefore why ${name} --pass ${replied}`]
-  return [...(answered === undefined ? ofPass : [ofValue]), ...more].map((command, index) => [
-    ScreenLine.span(index === 0 ? "next     " : margin, "faint"),
-    ScreenLine.span(command)
-  ])
+  return nextOf([...(answered === undefined ? ofPass : [ofValue]), ...more])
 }
 
 /** The answer, whole if three lines hold it, else cut to one. */

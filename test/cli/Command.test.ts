@@ -3,6 +3,7 @@ import * as FastCheck from "effect/FastCheck"
 import * as fs from "node:fs"
 import * as path from "node:path"
 import { afterAll, beforeAll } from "vitest"
+import * as Run from "../../src/kernel/Run.ts"
 import * as Fixture from "./Fixture.ts"
 
 const lines = (text: string): ReadonlyArray<string> => text.trimEnd().split("\n")
@@ -67,6 +68,8 @@ describe("The command", () => {
       await check(2, ["shwo"], /^$/, /^There is no command "shwo"\.\n {2}Did you mean "show"\?\n$/)
       await check(2, ["why", "@", "--pass", "x"], /^$/, /^--pass needs a number from 1, not "x"\./)
       await check(2, ["why", "@", "1", "--pass", "1"], /^$/, /^One thing can be asked at a time\./)
+      await check(2, ["why", "@", "1", "--call", "x", "--pass", "1"], /^$/, /^One thing can be asked at a time\./)
+      await check(2, ["why", "@", "--call", "x", "--pass", "0"], /^$/, /^--pass needs a number from 1, not "0"\./)
       await check(2, ["verify", "@", "--anchor", "x"], /^$/, /^--anchor needs/)
     })
   })
@@ -126,7 +129,41 @@ describe("The command", () => {
         /^$/
       )
       await check(1, ["why", "airline", "--pass", "9"], /not-found/, /^$/)
+      await check(0, ["why", "airline", "--call", "sum", "--pass", "2"], /^calculate +called/, /^$/)
+      await check(
+        1,
+        ["why", "airline", "--call", "sum", "--pass", "1"],
+        /not-found: .* in pass 1; .* in pass 2\./,
+        /^$/
+      )
       await check(1, ["why", "open"], /no-answer/, /^$/)
+    })
+
+    it("and names the command that goes on in another run, if its record is here", async () => {
+      const carrying = (runId: string, from: string) => {
+        const [first, ...rest] = Fixture.play([{ say: "As I said: 4471." }], { runId, input: "Again?" })
+        const message = { role: "assistant" as const, content: "It is 4471.", toolCalls: [] }
+        const carried = { _tag: "MessageCarried" as const, from: { runId: from, seq: 4 }, message }
+        const events = first === undefined ? [] : [first, carried, ...rest]
+        const wireHash = Run.fold(events).marks[0]?.projectedHash ?? ""
+        return fixture.record(
+          runId,
+          events.map((event) => (event._tag === "ModelCalled" ? { ...event, wireHash } : event))
+        )
+      }
+      await carrying("follows", "air")
+      await carrying("lost", "gone")
+      await check(
+        0,
+        ["why", "follows", "4471"],
+        /\nsupported: yes .*\n\nnext {5}wherefore why air --value 4471\n$/,
+        /^$/
+      )
+      await check(0, ["why", "air", "--value", "4471"], /\nsupported: yes/, /^$/)
+      await check(0, ["why", "lost", "4471"], /\nsupported: yes [^\n]*\n$/, /^$/)
+      for (const name of ["follows", "lost"]) {
+        fs.rmSync(path.join(fixture.directory, ".wherefore", `${name}.ndjson`))
+      }
     })
 
     it("that a program can read with the rest", async () => {

@@ -438,6 +438,56 @@ describe("Why", () => {
       "  carried:1 on pass 1: 5566",
       "    gap: elsewhere"
     ])
+    assert.deepStrictEqual(chain.gaps[0]?.next, { runId: "before", question: { kind: "value", text: "5566" } })
+  })
+
+  it("says what to ask of the run that a carried message comes from", () => {
+    const call = { toolCallId: "k-1", toolName: "look", args: '{"id":"QX-77"}' }
+    const longer = { toolCallId: "k-10", toolName: "look", args: "{}" }
+    const messages: ReadonlyArray<Message.Message> = [
+      { role: "assistant", content: "I look for 8123.", toolCalls: [longer, call] },
+      { role: "tool", toolCallId: "k-10", toolName: "look", outcome: "ran-ok", content: "none" },
+      { role: "tool", toolCallId: "k-1", toolName: "look", outcome: "ran-ok", content: "room 4477" }
+    ]
+    const opening: ReadonlyArray<Event.Event> = [
+      { _tag: "RunStarted", runId: "r", agent: "a", manifest: { limits: {} }, input: "?", followUpOf: "before" },
+      ...messages.map((message, seq): Event.Event => ({
+        _tag: "MessageCarried",
+        from: { runId: "before", seq },
+        message
+      })),
+      { _tag: "MessageReceived", content: "?" }
+    ]
+    const { events } = Run.decide(
+      { pieces: [], tools: [], parameters: {}, limits: {}, elapsedMs: 0 },
+      Run.fold(opening)
+    )
+    const asked = (content: string) => {
+      const reply: Event.Event = { _tag: "ModelReplied", iteration: 1, content, toolCalls: [] }
+      return Why.call([...opening, ...events, reply], 1).gaps.map(({ next }) => next?.question)
+    }
+    assert.deepStrictEqual(asked("8123"), [{ kind: "value", text: "8123" }])
+    const ofCall = { kind: "tool" as const, toolCallId: "k-1" }
+    assert.deepStrictEqual(asked("QX-77"), [ofCall])
+    assert.deepStrictEqual(asked("4477"), [ofCall])
+    assert.deepStrictEqual(asked("by id-k-1"), [undefined])
+    assert.deepStrictEqual(
+      Why.value(
+        [...opening, ...events, { _tag: "ModelReplied", iteration: 1, content: "by k-1", toolCalls: [] }],
+        "k-1"
+      ).gaps.map(({ next }) => next?.question),
+      [ofCall, ofCall]
+    )
+    assert.deepStrictEqual(asked("[k-1] gave 4477"), [ofCall])
+  })
+
+  it("takes a date for the same day in another order, and none that can be read in two ways", () => {
+    const carriers = (said: string, served: string) =>
+      draw(Why.answer(play(looked(said, served)))).filter((line) => line.startsWith("  result"))
+    assert.deepStrictEqual(carriers("On 31.12.2015.", '{"at":"2015-12-31"}'), [
+      "  result:6 on pass 2: 2015-12-31 ~ date"
+    ])
+    assert.deepStrictEqual(carriers("On 01/02/2015.", "2015-01-02 or 2015-02-01"), [])
   })
 
   it("has a gap for each question that the record cannot answer", () => {
@@ -452,6 +502,34 @@ describe("Why", () => {
     assert.deepStrictEqual(
       Why.answer(drifted).gaps.map(({ kind }) => kind),
       ["drift"]
+    )
+  })
+
+  it("reaches each of the calls that have one id, and says that there are others", () => {
+    const again = (n: number): Reply => ({ calls: [["look", `{"n":${n}}`, `${n}`, "k"]] })
+    const events = play([again(101), again(102), { say: "So.", calls: [["look", "{}", "x"]] }, again(103)])
+    const asked = (pass?: number) => {
+      const { gaps, nodes, question } = Why.tool(events, "k", pass)
+      const [first] = nodes
+      assert.deepStrictEqual(question, { kind: "tool", toolCallId: "k", ...(pass === undefined ? {} : { pass }) })
+      const unplaced = gaps.filter(({ at }) => at === undefined)
+      return [first?.kind === "call" ? first.args : undefined, unplaced.map(({ kind, what }) => `${kind}: ${what}`)]
+    }
+    assert.deepStrictEqual(asked(1), ['{"n":101}', []])
+    assert.deepStrictEqual(asked(2), ['{"n":102}', []])
+    assert.deepStrictEqual(asked(4), ['{"n":103}', []])
+    assert.deepStrictEqual(asked(3), [
+      undefined,
+      ['not-found: No call with the id "k" has been settled in pass 3; there is one in passes 1, 2, 4.']
+    ])
+    const others = "its id was also used in passes 1, 2: ask for those by their pass."
+    assert.deepStrictEqual(asked(), ['{"n":103}', [`several: This is the call of pass 4; ${others}`]])
+    const many = play(Array.from({ length: 12 }, (_, n) => again(100 + n)))
+    const several = Why.tool(many, "k").gaps.find(({ kind }) => kind === "several")
+    assert.include(several?.what, "in passes 4, 5, 6, 7, 8, 9, 10, 11 and 3 before those:")
+    assert.deepStrictEqual(
+      Why.tool(play([again(101)]), "k").gaps.filter(({ at }) => at === undefined),
+      []
     )
   })
 

@@ -1,0 +1,271 @@
+/**
+ * A `WhyWalk` is the way from what was said to what caused it, one node after another.
+ *
+ * @internal
+ */
+import type { CarrierNode, Chain, Edge, Gap, Node, Question, RootNode, ValueNode } from "./Chain.ts"
+import * as CallOutcome from "./CallOutcome.ts"
+import type * as Event from "./Event.ts"
+import * as Printable from "./Printable.ts"
+import * as Sources from "./Sources.ts"
+import * as Value from "./Value.ts"
+import * as WhyMap from "./WhyMap.ts"
+import type * as Wire from "./Wire.ts"
+import * as Written from "./Written.ts"
+
+/** A chain shows at most this many nodes; the rest is a gap. */
+const mostNodes = 5_000
+
+export interface Walk {
+  readonly sources: Sources.Sources
+  readonly nodes: Map<string, Node>
+  readonly edges: Array<Edge>
+  readonly gaps: Array<Gap>
+  /** Nodes whose causes are still to be looked for, so that a long chain needs no deep stack. */
+  readonly waiting: Array<() => void>
+}
+
+const edge = (walk: Walk, from: string, to: string, grounds: Edge["grounds"], by: ReadonlyArray<string> = []): void => {
+  walk.edges.push({ from, to, grounds, by })
+}
+
+export const gap = (walk: Walk, kind: Gap["kind"], at: string | undefined, what: string, next?: Gap["next"]): void => {
+  walk.gaps.push({ kind, ...(at === undefined ? {} : { at }), what, ...(next === undefined ? {} : { next }) })
+}
+
+/** What to ask of the run that a carried message comes from: of the value in a reply, or of the call. */
+const askThere = ({ part, piece, text, tokens }: Sources.Found): Question | undefined => {
+  const [first] = tokens
+  if (piece.slot !== "messages" || first === undefined) return undefined
+  const { message } = piece
+  const { token } = first
+  if (message.role === "tool") return { kind: "tool", toolCallId: message.toolCallId }
+  if (message.role !== "assistant") return undefined
+  const own = text.slice(token.start, token.end)
+  if (part === "ids") {
+    const named = message.toolCalls.find(({ toolCallId }) => Sources.find(toolCallId, own) !== -1)
+    return named === undefined ? undefined : { kind: "tool", toolCallId: named.toolCallId }
+  }
+  const holding = Sources.partsOf(message).find(
+    ({ offset, text }) => token.start >= offset && token.end <= offset + text.length
+  )
+  if (holding === undefined) return undefined
+  const { call } = holding
+  if (call === undefined) return { kind: "value", text: own }
+  const named = message.toolCalls.find(({ toolCallId }) => call === toolCallId || call === `${toolCallId}:name`)
+  return named === undefined ? undefined : { kind: "tool", toolCallId: named.toolCallId }
+}
+
+const eventAt = (walk: Walk, seq: number): Event.Event | undefined => walk.sources.events[seq]
+
+/** A value in a reply or in a call's arguments, walked once however often it is reached. */
+export const visitValue = (
+  walk: Walk,
+  place: { readonly seq: number; readonly pass: number; readonly place: ValueNode["place"]; readonly prefix?: string },
+  { end, phrase, start, text }: Written.Written
+): string => {
+  const id = `value:${place.seq}:${place.place}${place.prefix ?? ""}:${start}-${end}`
+  if (walk.nodes.has(id)) return id
+  const { pass, seq } = place
+  walk.nodes.set(id, { kind: "value", id, value: text, pass, seq, place: place.place, start, end })
+  walk.waiting.push(() => {
+    if (walk.nodes.size > mostNodes) {
+      return gap(walk, "limit", id, `The chain has more than ${mostNodes} nodes and is cut here.`)
+    }
+    const found = phrase ? Sources.holders(walk.sources, pass, text) : Sources.carriers(walk.sources, pass, text)
+    if (found.length === 0) {
+      const what = `No spelling of ${Printable.quote(text)} was on the wire of pass ${pass}.`
+      gap(walk, "nowhere", id, what)
+    }
+    for (const one of found) visitCarrier(walk, id, pass, one)
+  })
+  return id
+}
+
+const roleOf = (piece: Wire.Piece): CarrierNode["role"] =>
+  piece.slot === "system" ? "system" : piece.slot === "tools" ? "definition" : piece.message.role
+
+const visitCarrier = (walk: Walk, from: string, pass: number, found: Sources.Found): void => {
+  const { part, piece, text, tokens } = found
+  const id = `${from}<${piece.slot}:${piece.id}`
+  const spans = tokens.map(({ by, token }) => ({ start: token.start, end: token.end, text: token.text, by }))
+  const { origin, seq, slot } = piece
+  walk.nodes.set(id, {
+    kind: "carrier",
+    id,
+    pass,
+    pieceId: piece.id,
+    slot,
+    origin,
+    role: roleOf(piece),
+    seq,
+    part,
+    text,
+    spans
+  })
+  edge(
+    walk,
+    from,
+    id,
+    "carried",
+    spans.reduce<ReadonlyArray<string>>((least, { by }) => (by.length < least.length ? by : least), spans[0]?.by ?? [])
+  )
+  if (piece.slot !== "messages") {
+    const what = `${piece.slot === "system" ? "piece" : "definition"} ${Printable.quote(piece.id)}`
+    if (origin === "runtime") return visitRoot(walk, id, "runtime", seq, `the framework's ${what}`)
+    visitRoot(walk, id, "app", seq, `the application's ${what}`)
+    const mapId = piece.slot === "system" ? piece.owner?.mapId : undefined
+    return mapId === undefined ? undefined : visitMaps(walk, pass, mapId, id)
+  }
+  const { message } = piece
+  if (message.role === "user") {
+    return origin === "runtime"
+      ? visitRoot(walk, id, "runtime", seq, "the runtime's own words: a reminder")
+      : visitRoot(walk, id, "person", seq, "the person's message")
+  }
+  if (piece.from !== undefined) {
+    const where = `${Printable.quote(piece.from.runId)} #${piece.from.seq}`
+    const question = askThere(found)
+    const next = question === undefined ? undefined : { runId: piece.from.runId, question }
+    return gap(walk, "elsewhere", id, `This was carried from the run ${where}: ask there what caused it.`, next)
+  }
+  if (part === "ids") {
+    return visitRoot(walk, id, "runtime", seq, "the id of a call, made by the model's provider or the runtime")
+  }
+  if (message.role === "tool") {
+    const call = visitCall(walk, piece)
+    return call === undefined ? undefined : edge(walk, id, call, "returned")
+  }
+  // The model's own earlier words: go on with the same value where it wrote them.
+  const reply = eventAt(walk, seq)
+  if (reply?._tag !== "ModelReplied") return
+  const [span] = spans
+  if (span === undefined) return
+  const phrase = Value.tokens(span.text).length !== 1
+  for (const { call, offset, text: whole } of Sources.partsOf(message)) {
+    if (span.start < offset || span.end > offset + whole.length) continue
+    const start = span.start - offset
+    const at = { text: span.text, start, end: start + span.text.length, phrase }
+    const place =
+      call === undefined
+        ? { place: "reply" as const }
+        : { place: "arguments" as const, prefix: `:${Printable.line(call)}` }
+    return edge(walk, id, visitValue(walk, { seq, pass: reply.iteration, ...place }, at), "said")
+  }
+  gap(walk, "nowhere", id, "It stands across parts of a reply, so that it is no value of any of them.")
+}
+
+const visitRoot = (
+  walk: Walk,
+  from: string,
+  root: RootNode["root"],
+  seq: number,
+  what: string,
+  grounds: Edge["grounds"] = root === "world" ? "observed" : "told"
+): void => {
+  const id = `${root}:${seq}:${what}`
+  walk.nodes.set(id, { kind: "root", id, root, seq, what })
+  edge(walk, from, id, grounds)
+}
+
+/** The maps of a pass, or the one that put a piece on its wire: why each rode or did not. */
+export const visitMaps = (walk: Walk, pass: number, mapId?: string, from?: string): void => {
+  const { events, state } = walk.sources
+  const mark = state.marks.find(({ iteration }) => iteration === pass)
+  for (const { causes, node } of mark === undefined ? [] : WhyMap.of({ events, state }, mark)) {
+    if (mapId !== undefined && node.mapId !== mapId) continue
+    if (from !== undefined) edge(walk, from, node.id, "rode")
+    if (walk.nodes.has(node.id)) continue
+    walk.nodes.set(node.id, node)
+    for (const { cause, grounds } of causes) {
+      if (cause.kind !== "call") {
+        visitRoot(walk, node.id, cause.kind, cause.seq, cause.what, grounds)
+        continue
+      }
+      const settled = eventAt(walk, cause.seq)
+      if (settled?._tag !== "ToolSettled") continue
+      edge(walk, node.id, visitSettled(walk, settled, cause.seq, calledAt(walk, settled, cause.seq)), grounds)
+    }
+  }
+}
+
+/** Where a settled call was started, or settled if it never was. */
+export const calledAt = (walk: Walk, { toolCallId }: Event.ToolSettled, settledSeq: number): number => {
+  const at = walk.sources.events.findLastIndex(
+    (event, seq) => event._tag === "ToolCalled" && event.toolCallId === toolCallId && seq < settledSeq
+  )
+  return at === -1 ? settledSeq : at
+}
+
+/** The call that made a result, with the origins of its arguments. */
+const visitCall = (walk: Walk, piece: Wire.MessagePiece): string | undefined => {
+  const { message, seq } = piece
+  if (message.role !== "tool") return undefined
+  const settled = eventAt(walk, seq)
+  if (settled?._tag !== "ToolSettled") return undefined
+  return visitSettled(walk, settled, seq, piece.cause.seq)
+}
+
+export const visitSettled = (walk: Walk, settled: Event.ToolSettled, settledSeq: number, calledSeq: number): string => {
+  const { iteration, outcome, toolCallId, toolName } = settled
+  const id = `call:${settledSeq}`
+  if (walk.nodes.has(id)) return id
+  const reply = walk.sources.events.findLast(
+    (event, seq) => event._tag === "ModelReplied" && event.iteration === iteration && seq < settledSeq
+  )
+  const replySeq = reply === undefined ? calledSeq : walk.sources.events.lastIndexOf(reply)
+  const call = reply?._tag === "ModelReplied" ? reply.toolCalls.find((one) => one.toolCallId === toolCallId) : undefined
+  const args = call?.args ?? ""
+  walk.nodes.set(id, { kind: "call", id, pass: iteration, seq: calledSeq, toolCallId, toolName, args, outcome })
+  const { error } = settled
+  const isOurs = CallOutcome.isFramework(toolName) && walk.sources.state.started?.manifest.skills !== undefined
+  const spoke = outcome === "ran-ok" || outcome === "absent" || (outcome === "ran-error" && error?.tag === "ToolFailed")
+  if (spoke && !isOurs) visitRoot(walk, id, "world", settledSeq, `what ${Printable.quote(toolName)} found or did`)
+  else visitRoot(walk, id, "runtime", settledSeq, `the runtime's own words: ${error?.tag ?? outcome}`)
+  for (const value of Written.inArguments(args)) {
+    const place = {
+      seq: replySeq,
+      pass: iteration,
+      place: "arguments" as const,
+      prefix: `:${Printable.line(toolCallId)}`
+    }
+    edge(walk, id, visitValue(walk, place, value), "argued")
+  }
+  return id
+}
+
+export const start = (events: Iterable<Event.Event>): Walk => ({
+  sources: Sources.make(Array.from(events)),
+  nodes: new Map(),
+  edges: [],
+  gaps: [],
+  waiting: []
+})
+
+export const chain = (walk: Walk, question: Question): Chain => {
+  // The list grows while it is read.
+  for (let next = 0; next < walk.waiting.length; next++) walk.waiting[next]?.()
+  const { state } = walk.sources
+  const drifted = state.marks.find(({ projectedHash, recordedHash }) => projectedHash !== recordedHash)
+  if (drifted !== undefined) {
+    gap(
+      walk,
+      "drift",
+      undefined,
+      `The wire of pass ${drifted.iteration} is not the one that the record names (#${drifted.seq}).`
+    )
+  }
+  const { untold = [] } = state.started?.manifest ?? {}
+  if (untold.includes("outcomes") && Array.from(walk.nodes.values()).some(({ kind }) => kind === "call")) {
+    gap(
+      walk,
+      "untold",
+      undefined,
+      "The imported trace does not say which calls failed: each is taken to have returned."
+    )
+  }
+  if (untold.includes("tool-schemas")) {
+    gap(walk, "untold", undefined, "The imported trace does not hold the tool definitions that the model was sent.")
+  }
+  return { question, nodes: Array.from(walk.nodes.values()), edges: walk.edges, gaps: walk.gaps }
+}
