@@ -57,13 +57,20 @@ const read = (text: string): Either.Either<unknown, Problem.Problem> => {
   })
 }
 
+/** The key of a call, for a service that honours idempotency keys: no other call of any run has it. */
+export const key = (runId: string, iteration: number, toolCallId: string): string =>
+  JSON.stringify([runId, iteration, toolCallId])
+
 /** What an earlier process left behind: run it again if its class allows it, else nobody knows what it did. */
-const recover = (call: Message.ToolCall, started: State.Started): Planned => {
+const recover = (state: State.State, call: Message.ToolCall, started: State.Started): Planned => {
   if (started.replay === "pure" || started.replay === "idempotent") {
     return { _tag: "Run", call, args: started.args, replay: started.replay, started: true }
   }
   const how = "was running when its process was lost"
-  const refusal = Refusal.toolOutcomeUnknown(call.toolName, call.toolCallId, how)
+  const { toolCallId } = call
+  const named = key(state.started?.runId ?? "", state.iteration, toolCallId)
+  const sent = { toolCallId, key: named, sentAt: `at event #${started.seq}` }
+  const refusal = Refusal.toolOutcomeUnknown(call.toolName, sent, how)
   return { _tag: "Settle", call, outcome: "unknown", refusal }
 }
 
@@ -75,7 +82,7 @@ export const plan = (state: State.State, tools: ReadonlyArray<Event.ToolDeclared
   const planned: Array<Planned> = []
   for (const call of State.unsettled(state)) {
     const started = state.startedCalls.find(({ toolCallId }) => toolCallId === call.toolCallId)
-    const next = started === undefined ? judge(state, tools, call) : recover(call, started)
+    const next = started === undefined ? judge(state, tools, call) : recover(state, call, started)
     if (next._tag === "Run" && next.replay !== "pure") {
       // It runs alone: after the reads before it are settled, or now.
       if (planned.some(({ _tag }) => _tag === "Run")) return planned
@@ -106,9 +113,11 @@ const judge = (state: State.State, tools: ReadonlyArray<Event.ToolDeclared>, cal
   }
   const args = read(call.args)
   if (Either.isLeft(args)) {
-    return state.openReply?.stopReason === "length"
-      ? { _tag: "Settle", call, outcome: "truncated", refusal: Refusal.replyTruncated(call.toolName) }
-      : refuse(call, Refusal.argumentsMalformed(call.toolName, args.left))
+    if (state.openReply?.stopReason !== "length") {
+      return refuse(call, Refusal.argumentsMalformed(call.toolName, args.left))
+    }
+    const limit = state.marks.at(-1)?.parameters.maxOutputTokens
+    return { _tag: "Settle", call, outcome: "truncated", refusal: Refusal.replyTruncated(call.toolName, limit) }
   }
   return { _tag: "Run", call, args: args.right, replay: tool.annotations.replay, started: false }
 }

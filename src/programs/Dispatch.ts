@@ -112,6 +112,11 @@ const manyIssues = 16_384
 const settle = (options: Options, call: Message.ToolCall, outcome: Message.Settlement, refusal: Refusal.Refusal) =>
   Call.settlement(options.iteration, { _tag: "Settle", call, outcome, refusal })
 
+const sent = ({ iteration, runId }: Options, { toolCallId }: Message.ToolCall): Refusal.Sent => ({
+  toolCallId,
+  key: Call.key(runId, iteration, toolCallId)
+})
+
 /** Checks a planned call's arguments against the tool's schema. Nothing has run yet, or an earlier process ran it. */
 export const check = (options: Options, planned: Call.Planned): Effect.Effect<Ready> => {
   if (planned._tag === "Settle") {
@@ -122,7 +127,7 @@ export const check = (options: Options, planned: Call.Planned): Effect.Effect<Re
     if (!started) return { _tag: "Settled", event: settle(options, call, "refused", refusal) }
     // It is no refusal to find today that a call cannot be run which was running when its process was lost.
     const how = "was running when its process was lost, and could not be run again"
-    const lost = Refusal.toolOutcomeUnknown(call.toolName, call.toolCallId, how)
+    const lost = Refusal.toolOutcomeUnknown(call.toolName, sent(options, call), how)
     return { _tag: "Settled", event: settle(options, call, "unknown", lost) }
   }
   const tool = options.tools.get(call.toolName)
@@ -168,13 +173,13 @@ export const execute = (
   if (tool === undefined || handler === undefined) {
     return Effect.succeed(settle(options, call, "ran-error", Refusal.toolDied(call.toolName)))
   }
-  const key = `${options.runId}/${options.iteration}/${call.toolCallId}`
+  const { key } = sent(options, call)
   const run = handler(decoded).pipe(Effect.provideService(Replay.Key, key), Effect.exit, within(tool.timeout))
   return Effect.gen(function* () {
     const startedAt = yield* Clock.currentTimeMillis
     const exit = yield* run
     const settled = yield* Option.match(exit, {
-      onNone: () => Effect.succeed(timedOut(options, call, replay, Duration.toMillis(tool.timeout))),
+      onNone: () => Effect.succeed(timedOut(options, call, replay, Duration.toMillis(tool.timeout), startedAt)),
       onSome: Exit.matchEffect({
         onFailure: (cause) => failed(options, tool, call, cause),
         onSuccess: (value) => succeeded(options, tool, call, value)
@@ -205,7 +210,13 @@ const within =
       })
     )
 
-const timedOut = (options: Options, call: Message.ToolCall, replay: Event.ReplayClass, afterMs: number) =>
+const timedOut = (
+  options: Options,
+  call: Message.ToolCall,
+  replay: Event.ReplayClass,
+  afterMs: number,
+  startedAt: number
+) =>
   replay === "pure" || replay === "idempotent"
     ? settle(options, call, "ran-error", Refusal.toolTimedOut(call.toolName, afterMs))
     : settle(
@@ -214,7 +225,7 @@ const timedOut = (options: Options, call: Message.ToolCall, replay: Event.Replay
         "unknown",
         Refusal.toolOutcomeUnknown(
           call.toolName,
-          call.toolCallId,
+          { ...sent(options, call), sentAt: `at ${new Date(startedAt).toISOString()}` },
           `gave no result within ${afterMs} ms and was stopped`
         )
       )
