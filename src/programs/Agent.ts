@@ -28,6 +28,7 @@ import * as Record from "../services/Record.ts"
 import * as AgentReview from "./AgentReview.ts"
 import * as Dispatch from "./Dispatch.ts"
 import * as Loop from "./Loop.ts"
+import * as Onlooker from "./Onlooker.ts"
 
 export type { Handlers as BoundHandlers, Prepared } from "./Dispatch.ts"
 export type { Progress } from "./Loop.ts"
@@ -184,7 +185,7 @@ const drive = <R>(
   agent: Agent<R>,
   runId: string,
   startedAt: number,
-  emit: Emit,
+  listen: Emit,
   recorded: State.State,
   first: ReadonlyArray<Event.Event>
 ) =>
@@ -199,6 +200,15 @@ const drive = <R>(
       )
     }
     const spec = { pieces, tools: Array.from(tools.values(), ({ declared }) => declared), parameters, limits }
+    const see = yield* Onlooker.Onlooker
+    const emit: Emit =
+      see === undefined
+        ? listen
+        : (progress) =>
+            Effect.zipRight(
+              Effect.sync(() => see(runId, progress)),
+              listen(progress)
+            )
     const options: Loop.Options = { runId, startedAt, spec, tools, handlers, concurrency, maxResultChars, emit }
     const { ended, state } = yield* Loop.drive(options, recorded, first)
     return Outcome.of(runId, state, ended)
