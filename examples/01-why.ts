@@ -22,20 +22,30 @@ const agent = Agent.make({
 })
 
 const room = { width: 80 }
-const colour = process.stdout.isTTY && process.env["NO_COLOR"] === undefined
-const print = (lines: ReadonlyArray<Screen.Line>) =>
-  Effect.sync(() => process.stdout.write(Screen.print(lines, { colour })))
+const { columns = 0, isTTY } = process.stdout
+const colour = isTTY && process.env["NO_COLOR"] === undefined && process.env["TERM"] !== "dumb"
+let standing = Screen.nothing
+const print = (lines: ReadonlyArray<Screen.Line>, status?: Screen.Line) =>
+  Effect.sync(() => {
+    const next = Screen.over(standing, lines, colour ? status : undefined, { colour, columns })
+    standing = next.standing
+    process.stdout.write(next.text)
+  })
 const title = (text: string) => print([[], [{ text, style: "strong" }], []])
 
-/** Runs an agent, shows its passes and tokens as they come, and gives the events that its record holds. */
+/** Runs an agent, shows its replies and passes as they come, and gives the events that its record holds. */
 const live = <R>(asked: Agent.Agent<R>) =>
   Effect.gen(function* () {
     let ticker = Screen.initial
+    let [began, drawn] = [Date.now(), 0]
     yield* Stream.runForEach(Agent.stream(asked, question), (progress) => {
-      if (progress._tag === "Received") return Effect.void
-      const shown = Screen.step(ticker, progress.seq, progress.event, { room })
+      const shown = Screen.see(ticker, progress, { room })
       ticker = shown.ticker
-      return print(shown.lines)
+      const now = Date.now()
+      if (progress._tag === "Received" && now - drawn < 125) return Effect.void
+      if (progress._tag === "Recorded") began = now
+      drawn = now
+      return print(shown.lines, Screen.status(ticker, now - began, Screen.statusRoom(columns)))
     })
     const record = yield* Record.Record
     const runId = ticker.state.started?.runId ?? ""

@@ -13,6 +13,7 @@ import * as Schema from "effect/Schema"
 import { readFileSync } from "node:fs"
 import * as path from "node:path"
 import * as Problem from "../kernel/Problem.ts"
+import * as Onlooker from "../programs/Onlooker.ts"
 import * as ScreenSummary from "../programs/ScreenSummary.ts"
 import * as ArtifactStore from "../services/ArtifactStore.ts"
 import * as LLM from "../services/LLM.ts"
@@ -162,7 +163,11 @@ export const run: Session.Command = (session) =>
       const fileOf = (runId: string) => path.join(directory, `${runId}.ndjson`)
       const watch = Watch.make(session, Context.get(kept, Record.Record), fileOf)
       const asked = Either.isRight(model) ? Effect.provide(program, model.right) : program
-      const open = asked.pipe(Effect.provide(artifacts), Effect.provideService(Record.Record, watch.record))
+      const open = asked.pipe(
+        Effect.provide(artifacts),
+        Effect.provideService(Record.Record, watch.record),
+        Effect.provideService(Onlooker.Onlooker, watch.see)
+      )
       const missingModel = Either.isLeft(model) ? model.left : noModel
 
       return yield* Effect.uninterruptibleMask((restore) =>

@@ -100,7 +100,10 @@ export const start = (session: Session): void => {
   const fiber = Effect.runFork(perform(session))
   let interrupted = false
   const interrupt = (): void => {
-    if (interrupted) process.exit(130)
+    if (interrupted) {
+      terminal.status(undefined)
+      process.exit(130)
+    }
     interrupted = true
     fiber.unsafeInterruptAsFork(fiber.id())
   }

@@ -3,6 +3,7 @@
  * text passes the one printer on its way.
  */
 import * as ScreenLine from "../programs/ScreenLine.ts"
+import * as ScreenStatus from "../programs/ScreenStatus.ts"
 
 export interface Terminal {
   readonly room: ScreenLine.Room
@@ -13,6 +14,10 @@ export interface Terminal {
   readonly progress: (lines: ReadonlyArray<ScreenLine.Line>) => void
   /** The line that says what goes on now; each call replaces the one before. Only a terminal shows it. */
   readonly status: (line: ScreenLine.Line | undefined) => void
+  /** The room of that line, as the terminal is now. */
+  readonly statusRoom: () => { readonly width: number }
+  /** How often that line may be written over. */
+  readonly everyMs: number
 }
 
 const least = 60
@@ -37,34 +42,32 @@ const colourOf = ({ isTTY = false }: Output): boolean =>
 export const make = (stdout: Output, stderr: Output): Terminal => {
   const outColour = { colour: colourOf(stdout) }
   const progressColour = { colour: colourOf(stderr) }
-  const progressRoom = roomOf(stderr)
-  const live = stderr.isTTY === true && !isSet("CI")
-  let shown = 0
+  // What cannot be styled is taken to be read later, or by something that has no cursor.
+  const live = progressColour.colour
+  let standing = ScreenStatus.nothing
 
-  const clear = (): void => {
-    if (shown > 0) stderr.write(`\r${" ".repeat(shown)}\r`)
-    shown = 0
+  const columns = (): number => stderr.columns ?? 0
+  const over = (lines: ReadonlyArray<ScreenLine.Line>, status: ScreenLine.Line | undefined): void => {
+    const next = ScreenStatus.over(standing, lines, status, { ...progressColour, columns: columns() })
+    standing = next.standing
+    if (next.text !== "") stderr.write(next.text)
   }
-  const both = (stream: Output, text: string): void => {
-    if (stream.isTTY === true) clear()
-    stream.write(text)
+  const result = (text: string): void => {
+    if (stdout.isTTY === true) over([], undefined)
+    stdout.write(text)
   }
 
   return {
     room: roomOf(stdout),
-    progressRoom,
-    out: (lines) => both(stdout, ScreenLine.print(lines, outColour)),
-    json: (value) => both(stdout, `${ScreenLine.json(value)}\n`),
-    progress: (lines) => both(stderr, ScreenLine.print(lines, progressColour)),
+    progressRoom: roomOf(stderr),
+    out: (lines) => result(ScreenLine.print(lines, outColour)),
+    json: (value) => result(`${ScreenLine.json(value)}\n`),
+    progress: (lines) => over(lines, undefined),
     status: (line) => {
-      if (!live) return
-      clear()
-      if (line === undefined) return
-      const width = (progressRoom.width ?? least) - 1
-      const cut = [ScreenLine.span(ScreenLine.fit(line.map(({ text }) => text).join(""), width), "faint")]
-      stderr.write(ScreenLine.printLine(cut, progressColour))
-      shown = ScreenLine.widthOf(cut)
-    }
+      if (live) over([], line)
+    },
+    statusRoom: () => ScreenStatus.room(columns()),
+    everyMs: isSet("TMUX") ? 1_000 : 125
   }
 }
 

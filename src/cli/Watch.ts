@@ -1,9 +1,11 @@
 /**
- * A `Watch` is a record that is looked at while it is written: each event is shown once it is on the record.
+ * A `Watch` is a record that is looked at while it is written: each event is shown once it is on the record, and of a reply
+ * that is still being written its end.
  */
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Event from "../kernel/Event.ts"
+import type * as Onlooker from "../programs/Onlooker.ts"
 import * as ScreenLine from "../programs/ScreenLine.ts"
 import * as ScreenTicker from "../programs/ScreenTicker.ts"
 import type * as Record from "../services/Record.ts"
@@ -11,13 +13,12 @@ import type { Session } from "./Session.ts"
 
 export interface Watch {
   readonly record: Context.Tag.Service<Record.Record>
+  readonly see: Onlooker.See
   /** The runs that were written to, in the order in which they began to be. */
   readonly runIds: () => ReadonlyArray<string>
   /** Ends the display. */
   readonly stop: () => void
 }
-
-const everyMs = 125
 
 /** `fileOf` says where a run is kept. */
 export const make = (
@@ -44,9 +45,11 @@ export const make = (
 
   const refresh = (): void => {
     const ticker = tickers.get(current) ?? Array.from(tickers.values()).at(-1)
-    terminal.status(ticker === undefined ? undefined : ScreenTicker.status(ticker, Date.now() - since))
+    terminal.status(
+      ticker === undefined ? undefined : ScreenTicker.status(ticker, Date.now() - since, terminal.statusRoom())
+    )
   }
-  const timer = setInterval(refresh, everyMs)
+  const timer = setInterval(refresh, terminal.everyMs)
   timer.unref()
 
   return {
@@ -56,9 +59,15 @@ export const make = (
         Effect.tap(record.append(runId, expectedSeq, events), () =>
           Effect.sync(() => {
             since = Date.now()
+            terminal.status(undefined)
             events.forEach((event, index) => see(runId, expectedSeq + index, event))
           })
         )
+    },
+    see: (runId, progress) => {
+      const ticker = tickers.get(runId)
+      if (ticker === undefined || progress._tag === "Recorded") return
+      tickers.set(runId, ScreenTicker.see(ticker, progress, { room: terminal.progressRoom }).ticker)
     },
     runIds: () => Array.from(tickers.keys()),
     stop: () => {

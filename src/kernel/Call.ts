@@ -71,6 +71,10 @@ const read = (text: string): Either.Either<object, Problem.Problem> => {
   })
 }
 
+/** The key of a call, for a service that honours idempotency keys: no other call of any run has it. */
+export const key = (runId: string, iteration: number, toolCallId: string): string =>
+  JSON.stringify([runId, iteration, toolCallId])
+
 /** What an earlier process left behind: run it again if its class allows it, else nobody knows what it did. */
 const recover = (state: State.State, known: Known, call: Message.ToolCall, started: State.Started): Planned => {
   if (CallOutcome.isFramework(call.toolName)) {
@@ -82,7 +86,10 @@ const recover = (state: State.State, known: Known, call: Message.ToolCall, start
     return { _tag: "Run", call, args, ...(owner === undefined ? {} : { owner }), replay, started: true }
   }
   const how = "was running when its process was lost"
-  const refusal = Refusal.toolOutcomeUnknown(call.toolName, call.toolCallId, how)
+  const { toolCallId } = call
+  const named = key(state.started?.runId ?? "", state.iteration, toolCallId)
+  const sent = { toolCallId, key: named, sentAt: `at event #${started.seq}` }
+  const refusal = Refusal.toolOutcomeUnknown(call.toolName, sent, how)
   return { _tag: "Settle", call, outcome: "unknown", refusal }
 }
 
@@ -129,9 +136,11 @@ const judge = (state: State.State, known: Known, call: Message.ToolCall): Planne
   }
   const args = read(call.args)
   if (Either.isLeft(args)) {
-    return state.openReply?.stopReason === "length"
-      ? { _tag: "Settle", call, outcome: "truncated", refusal: Refusal.replyTruncated(call.toolName) }
-      : refuse(call, Refusal.argumentsMalformed(call.toolName, args.left))
+    if (state.openReply?.stopReason !== "length") {
+      return refuse(call, Refusal.argumentsMalformed(call.toolName, args.left))
+    }
+    const limit = state.marks.at(-1)?.parameters.maxOutputTokens
+    return { _tag: "Settle", call, outcome: "truncated", refusal: Refusal.replyTruncated(call.toolName, limit) }
   }
   const { replay } = tool.annotations
   const run = { _tag: "Run", call, args: args.right, replay, started: false } as const

@@ -102,11 +102,15 @@ export const toolArgsInvalid = (tool: string, issues: ReadonlyArray<string>): Re
   retry: "never"
 })
 
-export const replyTruncated = (tool: string): Refusal => ({
+/** `limit` is the `maxOutputTokens` that the model was sent, if it was sent one. */
+export const replyTruncated = (tool: string, limit: number | undefined): Refusal => ({
   tag: "ReplyTruncated",
   law: "Arguments count only when they are complete.",
   code: "WF-TOOL-005",
   what: `The reply reached its token limit inside the arguments of ${name(tool)}; the call was not run.`,
+  ...(limit === undefined
+    ? {}
+    : { expected: `a reply of at most ${limit} ${word("tokens", limit)} (maxOutputTokens)` }),
   next: "Split the work into smaller calls, or raise maxOutputTokens.",
   outcome: "not-applied",
   retry: "never"
@@ -180,13 +184,24 @@ export const toolTimedOut = (tool: string, afterMs: number): Refusal => ({
   retry: "safe-with-same-key"
 })
 
+/** A call as the other side knows it: by its key, and when it was sent, in words. */
+export interface Sent {
+  readonly toolCallId: string
+  readonly key: string
+  readonly sentAt?: string
+}
+
 /** A tool that may have acted was lost: it took too long, or the process died while it ran. */
-export const toolOutcomeUnknown = (tool: string, toolCallId: string, how: string): Refusal => ({
+export const toolOutcomeUnknown = (tool: string, { key, sentAt, toolCallId }: Sent, how: string): Refusal => ({
   tag: "ToolOutcomeUnknown",
   law: "A side effect is never repeated by guess.",
   code: "WF-TOOL-009",
   what: `${name(tool)} ${how}; it may have acted.`,
-  where: `call ${Printable.quote(toolCallId)}`,
+  where: [
+    `call ${Printable.quote(toolCallId)}`,
+    `key ${Printable.clip(Printable.line(key), 512)}`,
+    ...(sentAt === undefined ? [] : [`sent ${sentAt}`])
+  ].join(", "),
   next: "Find out whether it acted before it is called again.",
   outcome: "unknown",
   retry: "after-human"

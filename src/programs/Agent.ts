@@ -33,6 +33,7 @@ import * as AgentReview from "./AgentReview.ts"
 import * as AgentSkills from "./AgentSkills.ts"
 import * as Dispatch from "./Dispatch.ts"
 import * as Loop from "./Loop.ts"
+import * as Onlooker from "./Onlooker.ts"
 import type * as Steering from "./Steering.ts"
 
 export type { Handlers as BoundHandlers, Prepared } from "./Dispatch.ts"
@@ -187,7 +188,7 @@ const drive = <R>(
   agent: Agent<R>,
   runId: string,
   startedAt: number,
-  emit: Emit,
+  listen: Emit,
   how: Drive,
   recorded: State.State,
   first: ReadonlyArray<Event.Event>
@@ -210,6 +211,15 @@ const drive = <R>(
       parameters,
       limits
     }
+    const see = yield* Onlooker.Onlooker
+    const emit: Emit =
+      see === undefined
+        ? listen
+        : (progress) =>
+            Effect.zipRight(
+              Effect.sync(() => see(runId, progress)),
+              listen(progress)
+            )
     const { steering } = how ?? {}
     const options: Loop.Options = {
       runId,

@@ -125,6 +125,11 @@ const settled = ({ iteration }: Options, planned: Call.Planned & { readonly _tag
 export const refused = (options: Options, call: Message.ToolCall, refusal: Refusal.Refusal): Ready =>
   settled(options, { _tag: "Settle", call, outcome: "refused", refusal })
 
+const sent = ({ iteration, runId }: Options, { toolCallId }: Message.ToolCall): Refusal.Sent => ({
+  toolCallId,
+  key: Call.key(runId, iteration, toolCallId)
+})
+
 /** Checks a planned call's arguments against the tool's schema. Nothing has run yet, or an earlier process ran it. */
 export const check = (options: Options, planned: Call.Planned): Effect.Effect<Ready> => {
   if (planned._tag === "Settle") {
@@ -136,7 +141,7 @@ export const check = (options: Options, planned: Call.Planned): Effect.Effect<Re
     if (!started) return refused(options, call, refusal)
     // It is no refusal to find today that a call cannot be run which was running when its process was lost.
     const how = "was running when its process was lost, and could not be run again"
-    const lost = Refusal.toolOutcomeUnknown(call.toolName, call.toolCallId, how)
+    const lost = Refusal.toolOutcomeUnknown(call.toolName, sent(options, call), how)
     return settled(options, { _tag: "Settle", call, outcome: "unknown", refusal: lost })
   }
   const tool = options.tools.get(call.toolName)
@@ -199,13 +204,13 @@ export const execute = (
   if (tool === undefined || handler === undefined) {
     return Effect.succeed(settle(options, call, "ran-error", Refusal.toolDied(call.toolName)))
   }
-  const key = `${options.runId}/${options.iteration}/${call.toolCallId}`
+  const { key } = sent(options, call)
   const run = handler(decoded).pipe(Effect.provideService(Replay.Key, key), Effect.exit, within(tool.timeout))
   return Effect.gen(function* () {
     const startedAt = yield* Clock.currentTimeMillis
     const exit = yield* run
     const settled = yield* Option.match(exit, {
-      onNone: () => Effect.succeed(timedOut(options, call, replay, Duration.toMillis(tool.timeout))),
+      onNone: () => Effect.succeed(timedOut(options, call, replay, Duration.toMillis(tool.timeout), startedAt)),
       onSome: Exit.matchEffect({
         onFailure: (cause) => failed(options, tool, call, cause),
         onSuccess: (value) => succeeded(options, tool, call, value)
@@ -236,7 +241,13 @@ const within =
       })
     )
 
-const timedOut = (options: Options, call: Message.ToolCall, replay: Event.ReplayClass, afterMs: number) =>
+const timedOut = (
+  options: Options,
+  call: Message.ToolCall,
+  replay: Event.ReplayClass,
+  afterMs: number,
+  startedAt: number
+) =>
   replay === "pure" || replay === "idempotent"
     ? settle(options, call, "ran-error", Refusal.toolTimedOut(call.toolName, afterMs))
     : settle(
@@ -245,7 +256,7 @@ const timedOut = (options: Options, call: Message.ToolCall, replay: Event.Replay
         "unknown",
         Refusal.toolOutcomeUnknown(
           call.toolName,
-          call.toolCallId,
+          { ...sent(options, call), sentAt: `at ${new Date(startedAt).toISOString()}` },
           `gave no result within ${afterMs} ms and was stopped`
         )
       )

@@ -18,7 +18,7 @@ export class Replay extends Context.Tag("wherefore/programs/Replay")<Replay, Eve
 
 /**
  * Inside a handler: the key of this call. It is the same when the call is run again after a crash, and no other call has
- * it; hand it to a service that honours idempotency keys.
+ * it; hand it to a service that honours idempotency keys. A JSON array of the run's id, the pass and the call's id.
  */
 export class Key extends Context.Reference<Key>()("wherefore/programs/Replay/Key", { defaultValue: () => "" }) {}
 

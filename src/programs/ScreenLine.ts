@@ -64,9 +64,9 @@ export const json = (value: unknown): string =>
       )
   )
 
-const none = /\p{Mn}|\p{Me}/u
+const none = /(?!\ufe0f)(?:\p{Mn}|\p{Me})/u
 const wide =
-  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{16fe0}-\u{1b2ff}\u{1f200}-\u{1f265}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u
 
 const cells = (point: string): number => (point < "\u0300" ? 1 : none.test(point) ? 0 : wide.test(point) ? 2 : 1)
 
@@ -126,6 +126,20 @@ export const last = (text: string, max: number): Part => {
   const points = Array.from(text)
   const { taken } = takeLast(points, max)
   return part(taken === 0 ? [] : points.slice(-taken))
+}
+
+const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" })
+
+/** As much of the end of a text as fits, in whole graphemes, cleaned. Without its begin, it may begin inside of one. */
+export const lastWhole = (text: string, max: number, hasBegin: boolean): string => {
+  const found = Array.from(graphemes.segment(text), ({ segment }) => Printable.line(segment))
+  const whole = hasBegin ? found : found.slice(1)
+  let used = 0
+  const begin = whole.findLastIndex((one) => {
+    used += measure(one)
+    return used > max
+  })
+  return whole.slice(begin + 1).join("")
 }
 
 const pointsIn = (text: string): number => {

@@ -11,6 +11,8 @@ import * as Sources from "../kernel/Sources.ts"
 import type * as State from "../kernel/State.ts"
 import type * as Wire from "../kernel/Wire.ts"
 import * as Usage from "../kernel/Usage.ts"
+import type * as Loop from "./Loop.ts"
+import * as ScreenDraft from "./ScreenDraft.ts"
 import * as ScreenLine from "./ScreenLine.ts"
 
 /** Where a display is: the state of the run so far, and what was counted of it. */
@@ -28,6 +30,8 @@ export interface Ticker {
   readonly sent: number
   /** The pass whose first line was shown. */
   readonly shown: number
+  /** What has come of the reply that is being written. */
+  readonly draft?: ScreenDraft.Draft
 }
 
 export const initial: Ticker = {
@@ -195,7 +199,20 @@ const settled = (before: Ticker, ticker: Ticker, event: Event.ToolSettled, seq: 
 }
 
 /** What one more event of the run shows. */
-export const step = (before: Ticker, seq: number, event: Event.Event, options: Options): Shown => {
+export const step = (ticker: Ticker, seq: number, event: Event.Event, options: Options): Shown => {
+  // What is on the record is shown as it is there.
+  const { draft: _, ...before } = ticker
+  return recorded(before, seq, event, options)
+}
+
+/** What one more thing that can be seen of the run shows: of a reply that is being written, nothing but in the status. */
+export const see = (ticker: Ticker, progress: Loop.Progress, options: Options): Shown => {
+  if (progress._tag === "Recorded") return step(ticker, progress.seq, progress.event, options)
+  const draft = ScreenDraft.add(ticker.draft, progress.iteration, progress.parts)
+  return { ticker: draft === undefined ? ticker : { ...ticker, draft }, lines: [] }
+}
+
+const recorded = (before: Ticker, seq: number, event: Event.Event, options: Options): Shown => {
   const state = Run.step(before.state, event)
   const ticker = counted(before, state)
   const silent: Shown = { ticker, lines: [] }
@@ -236,20 +253,26 @@ export const step = (before: Ticker, seq: number, event: Event.Event, options: O
   }
 }
 
-/** What the run is doing now, in one line: what it waits for, and what it has sent. */
-export const status = ({ state, ...ticker }: Ticker, sinceMs: number): ScreenLine.Line | undefined => {
+/** What the run is doing now, in one line: what it waits for, or the end of what the model has written. */
+export const status = (
+  { draft, state, ...ticker }: Ticker,
+  sinceMs: number,
+  { width = 80 }: ScreenLine.Room = {}
+): ScreenLine.Line | undefined => {
   const size = ScreenLine.bytes(wireBytes({ state, ...ticker }))
   const time = `${(sinceMs / 1_000).toFixed(1)}s`
+  const line = (text: string): ScreenLine.Line => [ScreenLine.span(ScreenLine.fit(text, width), "faint")]
   if (state.ended !== undefined) return undefined
   if (state.calling !== undefined) {
-    return [ScreenLine.span(`▸ pass ${state.calling} · asking the model · ${size} · ${time}`, "faint")]
+    if (draft === undefined) return line(`▸ pass ${state.calling} · asking the model · ${size} · ${time}`)
+    const head = `▸ pass ${draft.iteration} · ${draft.verb} · ${time} · `
+    const left = width - ScreenLine.width(head)
+    return left < 2 ? line(head) : [ScreenLine.span(head, "faint"), ScreenLine.span(ScreenDraft.line(draft, left))]
   }
   const { startedCalls, transcript } = state
   const [running] = startedCalls
   const name = transcript.open?.calls.find(({ toolCallId }) => toolCallId === running?.toolCallId)?.toolName
   if (name === undefined) return undefined
   const others = startedCalls.length > 1 ? ` and ${startedCalls.length - 1} more` : ""
-  return [
-    ScreenLine.span(`▸ pass ${state.iteration} · running ${ScreenLine.fit(name, 32)}${others} · ${time}`, "faint")
-  ]
+  return line(`▸ pass ${state.iteration} · running ${ScreenLine.fit(name, 32)}${others} · ${time}`)
 }

@@ -13,14 +13,15 @@ const written = (
   set: { readonly [name: string]: string },
   use: (terminal: Terminal.Terminal) => void
 ) => {
-  const names = ["NO_COLOR", "CI", "TERM"]
+  const names = ["NO_COLOR", "CI", "TERM", "TMUX"]
   const before = names.map((name) => [name, process.env[name]] as const)
   let stdout = ""
   let stderr = ""
   try {
     for (const name of names) delete process.env[name]
     Object.assign(process.env, set)
-    use(Terminal.make({ ...shape, write: (text) => (stdout += text) }, { ...shape, write: (text) => (stderr += text) }))
+    const error = { write: (text: string) => (stderr += text) }
+    use(Terminal.make({ ...shape, write: (text) => (stdout += text) }, Object.setPrototypeOf(error, shape)))
   } finally {
     for (const [name, value] of before) {
       if (value === undefined) delete process.env[name]
@@ -63,17 +64,33 @@ describe("Terminal", () => {
       terminal.progress([line])
       terminal.status(undefined)
     }
-    const { stderr } = written({ isTTY: true, columns: 80 }, { NO_COLOR: "1" }, use)
-    assert.strictEqual(stderr, `one\r   \r\\u001b[2Jtwo\r${" ".repeat(12)}\rgood plain\n`)
+    const { stderr } = written({ isTTY: true, columns: 80 }, {}, use)
+    const last = "\u001b[32mgood\u001b[0m plain\n"
+    assert.strictEqual(stderr, `one\r   \r\\u001b[2Jtwo\r${" ".repeat(12)}\r${last}`)
+    for (const set of [{ NO_COLOR: "1" }, { CI: "1" }, { TERM: "dumb" }]) {
+      assert.strictEqual(written({ isTTY: true, columns: 80 }, set, use).stderr, "good plain\n")
+    }
     assert.strictEqual(written({}, {}, use).stderr, "good plain\n")
-    assert.strictEqual(written({ isTTY: true, columns: 80 }, { CI: "1" }, use).stderr, "good plain\n")
   })
 
-  it("keeps a status in one line", () => {
-    const { stderr } = written({ isTTY: true, columns: 60 }, { NO_COLOR: "1" }, (terminal) =>
-      terminal.status([ScreenLine.span("x".repeat(200))])
-    )
-    assert.isBelow(stderr.length, 60)
+  it("keeps a status in one line of the terminal as it is then, also of one that is narrower than our lines", () => {
+    for (const columns of [20, 40, 60, 200]) {
+      const shape = { isTTY: true, columns: 200 }
+      const { stderr } = written(shape, {}, (terminal) => {
+        shape.columns = columns
+        terminal.status([ScreenLine.span("漢字 👩‍👩‍👧 ".repeat(200))])
+      })
+      assert.isBelow(ScreenLine.width(stderr.replaceAll(/\u001b\[\d+m/g, "")), columns)
+    }
+  })
+
+  it("writes a status over once a second in tmux, else eight times", () => {
+    let every = 0
+    const look = (terminal: Terminal.Terminal) => (every = terminal.everyMs)
+    written({ isTTY: true }, {}, look)
+    assert.strictEqual(every, 125)
+    written({ isTTY: true }, { TMUX: "/tmp/tmux-0/default,1,0" }, look)
+    assert.strictEqual(every, 1_000)
   })
 
   it("complains in two sentences, or in one object", () => {

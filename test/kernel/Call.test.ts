@@ -93,6 +93,30 @@ describe("Call.plan", () => {
     ])
   })
 
+  it("names a lost call by its key and the event that sent it, whatever its id is", () => {
+    const lost = (id: string): string | undefined => {
+      const happened = [started(), asked, replied(1, { calls: [call(id, "pay")] }), called(1, id, { replay: "never" })]
+      const [one] = Call.plan(Run.fold(happened), { tools })
+      return one?._tag === "Settle" ? one.refusal.where : undefined
+    }
+    assert.strictEqual(lost("a/1"), 'call "a/1", key ["r",1,"a/1"], sent at event #3')
+    assert.notMatch(lost("\u001b[2J\u202e") ?? "", /[\p{Cc}\u202e]/u)
+    assert.isAtMost(lost("x".repeat(100_000))?.length ?? Infinity, 1_000)
+    assert.notStrictEqual(Call.key("r", 1, "1/a"), Call.key("r/1", 1, "a"))
+  })
+
+  it("says at which limit a reply was cut, if the model was sent one", () => {
+    const cut = (parameters: Event.Parameters | undefined): string | undefined => {
+      const sent = { ...asked, ...(parameters === undefined ? {} : { parameters }) }
+      const reply = replied(1, { calls: [call("a", "look", "{")], more: { stopReason: "length" } })
+      const [one] = Call.plan(Run.fold([started(), ...offered, sent, reply]), { tools })
+      return one?._tag === "Settle" ? one.refusal.expected : undefined
+    }
+    assert.strictEqual(cut({ maxOutputTokens: 300 }), "a reply of at most 300 tokens (maxOutputTokens)")
+    assert.isUndefined(cut({ temperature: 0 }))
+    assert.isUndefined(cut(undefined))
+  })
+
   it("refuses a duplicate whatever else is wrong with it", () => {
     const made = [call("a"), call("a", "no", "{")]
     const state = Run.fold([started(), ...offered, asked, replied(1, { calls: made })])

@@ -163,7 +163,7 @@ describe("Fold.step", () => {
   })
 
   it("remembers the calls that only a person can find out about", () => {
-    const reason = Refusal.toolOutcomeUnknown("look", "a", "was lost")
+    const reason = Refusal.toolOutcomeUnknown("look", { toolCallId: "a", key: "k" }, "was lost")
     const { lost } = Run.fold([...open, settled(1, "a", { outcome: "unknown", error: reason }), settled(1, "b")])
     assert.deepStrictEqual(lost, [{ toolCallId: "a", toolName: "look", reason }])
   })

@@ -18,7 +18,8 @@ const all: ReadonlyArray<Refusal.Refusal> = [
     evil,
     Array.from({ length: 30 }, (_, index) => `/a/${index} is missing`)
   ),
-  Refusal.replyTruncated(evil),
+  Refusal.replyTruncated(evil, undefined),
+  Refusal.replyTruncated(evil, 1),
   Refusal.budgetExceeded("passes", 1, 1),
   Refusal.budgetExceeded("toolCalls", 1, 1),
   Refusal.budgetExceeded("tokens", 1, 1),
@@ -27,7 +28,7 @@ const all: ReadonlyArray<Refusal.Refusal> = [
   Refusal.toolFailed(evil, evil),
   Refusal.toolDied(evil),
   Refusal.toolTimedOut(evil, 5),
-  Refusal.toolOutcomeUnknown(evil, evil, "was lost"),
+  Refusal.toolOutcomeUnknown(evil, { toolCallId: evil, key: evil, sentAt: "at event #1" }, "was lost"),
   Refusal.toolOutputInvalid(evil, ["/a is missing"]),
   Refusal.toolOutputTooLarge(evil, 1, 2),
   Refusal.interrupted,
@@ -45,7 +46,13 @@ describe("Refusal", () => {
       assert.deepStrictEqual(JSON.parse(JSON.stringify(refusal)), refusal)
       const printed = Problem.render(refusal)
       assert.isAtMost(printed.length, 2_050)
-      for (const text of [printed, refusal.what, refusal.next, Refusal.served(refusal, "refused")]) {
+      for (const text of [
+        printed,
+        refusal.what,
+        refusal.where ?? "",
+        refusal.next,
+        Refusal.served(refusal, "refused")
+      ]) {
         assert.notMatch(text, /[\p{Cc}\p{Cs}\u202e\u2028]/u)
       }
       assert.match(refusal.code, /^WF-[A-Z]+-\d{3}$/)

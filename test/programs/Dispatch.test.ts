@@ -139,7 +139,7 @@ describe("A call of a tool", () => {
       const keys: Array<string> = []
       const { agent, layer } = world({ handler: () => Effect.map(Replay.Key, (key) => keys.push(key)) })
       yield* Agent.run(agent, "Go.", { runId: "r" }).pipe(Effect.provide(layer))
-      assert.deepStrictEqual(keys, ["r/1/a", "r/2/a"])
+      assert.deepStrictEqual(keys, ['["r",1,"a"]', '["r",2,"a"]'])
       assert.deepStrictEqual(Run.fold(yield* Shop.events("r")).violations, [])
     }).pipe(Effect.provide([Shop.services, LLM.layerScripted([probe(), probe(), "Answer."])]))
   )
@@ -323,6 +323,8 @@ describe("A handler", () => {
             const again = replay === "pure" || replay === "idempotent"
             assert.deepStrictEqual(settled.map(tag), [again ? "ran-error ToolTimedOut" : "unknown ToolOutcomeUnknown"])
             assert.strictEqual(settled[0]?.durationMs, 5_000)
+            const where = 'call "a", key ["r",1,"a"], sent at 1970-01-01T00:00:00.000Z'
+            assert.strictEqual(settled[0]?.error?.where, again ? undefined : where)
             assert.lengthOf(pending, again ? 0 : 1)
           })
         )

@@ -19,7 +19,7 @@ const whole = (ran: Shop.Ran) =>
   }).pipe(Effect.provide([Shop.services, Shop.handlers(ran), LLM.layerScripted(Shop.model)]))
 
 const keyOf = ({ iteration, toolCallId }: { readonly iteration: number; readonly toolCallId: string }) =>
-  `r/${iteration}/${toolCallId}`
+  JSON.stringify(["r", iteration, toolCallId])
 
 /** The key of a call that was running when the record ends, and may not be run again. */
 const inFlight = (events: ReadonlyArray<Event.Event>): string | undefined => {
@@ -825,7 +825,7 @@ describe("A run in the handler of another", () => {
       yield* Agent.run(make(), "Go.", { runId: "outer" }).pipe(
         Effect.provide([handlers, LLM.layerScripted([calls(["pay", "a"]), "Done."])])
       )
-      assert.deepStrictEqual(keys, ["outer/1/a", "inner/1/a"])
+      assert.deepStrictEqual(keys, ['["outer",1,"a"]', '["inner",1,"a"]'])
     }).pipe(Effect.provide(Shop.services))
   )
 
