@@ -74,6 +74,13 @@ const convert = (conversations: ReadonlyArray<Conversations.Conversation>, agent
     return runs
   })
 
+/** What is said of a run that is not new: the same conversation has the same id. */
+const said: { readonly [A in Import.Appended]: string | undefined } = {
+  new: undefined,
+  there: "is here already, and stays as it was",
+  completed: "was imported in part before, and is complete now"
+}
+
 export const run: Session.Command = (session) =>
   Effect.gen(function* () {
     const { json, terminal } = session
@@ -92,7 +99,6 @@ export const run: Session.Command = (session) =>
 
     const directory = Reference.directoryOf(session)
     const write = Effect.gen(function* () {
-      const record = yield* Record.Record
       if (json)
         terminal.json({
           format: "wherefore.import/1",
@@ -102,14 +108,11 @@ export const run: Session.Command = (session) =>
           runs: runs.size
         })
       for (const [runId, events] of runs) {
-        const written = yield* Effect.either(record.append(runId, 0, events))
-        if (Either.isLeft(written) && written.left._tag === "RecordError") return yield* written.left
-        // The same conversation has the same id: it was imported before.
-        const isNew = Either.isRight(written)
-        if (json) terminal.json({ runId, events: events.length, new: isNew })
+        const appended = yield* Import.append(events)
+        if (json) terminal.json({ runId, events: events.length, new: appended === "new", appended })
         else terminal.out([ScreenLine.plain(runId)])
-        if (!json && !isNew)
-          terminal.progress([[ScreenLine.span(`${runId} is here already, and stays as it was`, "faint")]])
+        const told = said[appended]
+        if (!json && told !== undefined) terminal.progress([[ScreenLine.span(`${runId} ${told}`, "faint")]])
       }
       const doubled = conversations.length - runs.size
       if (!json && doubled > 0) {

@@ -104,7 +104,8 @@ export const list = (
   })
 }
 
-const idsIn = (directory: string): ReadonlyArray<string> =>
+/** The runs that have a file in the directory, whatever is in it. */
+export const idsIn = (directory: string): ReadonlyArray<string> =>
   fs.existsSync(directory)
     ? fs.readdirSync(directory).flatMap((name) => /^([a-z0-9][a-z0-9_-]{0,63})\.ndjson$/.exec(name)?.[1] ?? [])
     : []

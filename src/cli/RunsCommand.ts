@@ -1,8 +1,9 @@
 /**
- * `RunsCommand` lists the runs of a directory.
+ * `RunsCommand` lists the runs of a directory and, if it is asked to, proves of each that its record is whole.
  */
 import * as Effect from "effect/Effect"
 import { existsSync } from "node:fs"
+import * as path from "node:path"
 import * as Printable from "../kernel/Printable.ts"
 import * as ScreenLine from "../programs/ScreenLine.ts"
 import * as ScreenSummary from "../programs/ScreenSummary.ts"
@@ -10,16 +11,42 @@ import type * as Record from "../services/Record.ts"
 import * as Complaint from "./Complaint.ts"
 import * as Reference from "./Reference.ts"
 import type * as Session from "./Session.ts"
+import * as VerifyCommand from "./VerifyCommand.ts"
 
 const most = 40
 
+/** What a proof of a run's record came to, in a word or two. */
+interface Standing {
+  readonly whole: boolean
+  readonly title: string
+}
+
+const standingOf = (session: Session.Session, runId: string): Effect.Effect<Standing> =>
+  Reference.readFile(path.join(Reference.directoryOf(session), `${runId}.ndjson`)).pipe(
+    Effect.flatMap((bytes) => VerifyCommand.prove(bytes, undefined)),
+    Effect.match({
+      onFailure: () => ({ whole: false, title: "UNREADABLE" }),
+      onSuccess: ({ exit, title }) => ({ whole: exit === 0, title })
+    })
+  )
+
+/** The standing of each run that is shown, if it was asked for. */
+type Standings = ReadonlyMap<string, Standing>
+
+const standingSpan = ({ title, whole }: Standing, cells: number): ScreenLine.Span =>
+  ScreenLine.span(`${ScreenLine.pad(title, cells)}  `, whole ? "good" : "bad")
+
+/** What is proven of a run takes the place of its agent. */
 const row =
-  (room: ScreenLine.Room, id: number, agent: number) =>
+  (room: ScreenLine.Room, id: number, agent: number, standings: Standings) =>
   ({ entries, input, runId, startedAt, status, ...run }: Record.RunSummary): ScreenLine.Line => {
+    const standing = standings.get(runId)
     const head = [
       ScreenLine.span(ScreenLine.pad(runId, id), "strong"),
       ScreenLine.span(`  ${ScreenSummary.when(startedAt)}  `, "faint"),
-      ScreenLine.span(`${ScreenLine.pad(ScreenLine.fit(run.agent, agent), agent)}  `),
+      standing === undefined
+        ? ScreenLine.span(`${ScreenLine.pad(ScreenLine.fit(run.agent, agent), agent)}  `)
+        : standingSpan(standing, agent),
       ScreenLine.span(`${ScreenLine.pad(status ?? "open", 8)}  `, status === "answered" ? "good" : "warn")
     ]
     const ref = ScreenLine.span(`#${entries - 1}`, "faint")
@@ -34,8 +61,9 @@ const row =
 export const run: Session.Command = (session) =>
   Effect.gen(function* () {
     const { json, terminal } = session
+    const { options } = session.arguments
     const directory = Reference.directoryOf(session)
-    if (session.arguments.options.has("dir") && !existsSync(directory)) {
+    if (options.has("dir") && !existsSync(directory)) {
       return yield* Effect.fail(
         Complaint.unreadable(
           `There is no directory ${Printable.quote(directory, 80)}.`,
@@ -43,22 +71,42 @@ export const run: Session.Command = (session) =>
         )
       )
     }
-    const full = json || session.arguments.options.has("full")
-    const runs = yield* Reference.list(session, full ? Infinity : most + 1)
+    const verify = options.has("verify")
+    const full = json || options.has("full")
+    const runs = yield* Reference.list(session, full || verify ? Infinity : most + 1)
+    const shown = full ? runs : runs.slice(0, most)
+    // A record whose first or last line is damaged is in no list.
+    const listed = new Set(runs.map(({ runId }) => runId))
+    const unlisted = verify ? Reference.idsIn(directory).filter((runId) => !listed.has(runId)) : []
+    const standings = new Map<string, Standing>()
+    const proven = verify ? [...shown.map(({ runId }) => runId), ...unlisted] : []
+    for (const runId of proven) standings.set(runId, yield* standingOf(session, runId))
+    const exit = Array.from(standings.values()).every(({ whole }) => whole) ? 0 : 1
     if (json) {
       terminal.json({ format: "wherefore.runs/1", directory })
-      for (const run of runs) terminal.json(run)
-      return 0
+      for (const run of [...shown, ...unlisted.map((runId) => ({ runId }))]) {
+        const standing = standings.get(run.runId)
+        terminal.json(standing === undefined ? run : { ...run, whole: standing.whole, standing: standing.title })
+      }
+      return exit
     }
-    if (runs.length === 0)
+    if (runs.length + unlisted.length === 0)
       terminal.progress([ScreenLine.plain(`No runs in ${directory}. Make one: wherefore run FILE.ts`)])
-    const shown = full ? runs : runs.slice(0, most)
-    const id = shown.reduce((widest, { runId }) => Math.max(widest, runId.length), 0)
-    const agent = Math.min(
-      14,
-      shown.reduce((widest, run) => Math.max(widest, ScreenLine.width(run.agent)), 0)
-    )
-    terminal.out(shown.map(row(terminal.room, id, agent)))
+    const widest = (texts: ReadonlyArray<string>): number =>
+      texts.reduce((widest, text) => Math.max(widest, ScreenLine.width(text)), 0)
+    const id = widest([...shown.map(({ runId }) => runId), ...unlisted])
+    const titles = Array.from(standings.values(), ({ title }) => title)
+    const second = verify ? widest(titles) : Math.min(14, widest(shown.map(({ agent }) => agent)))
+    terminal.out([
+      ...shown.map(row(terminal.room, id, second, standings)),
+      ...unlisted.map((runId) => {
+        const standing = standings.get(runId)
+        return [
+          ScreenLine.span(`${ScreenLine.pad(runId, id)}  ${" ".repeat(17)}  `, "strong"),
+          ...(standing === undefined ? [] : [standingSpan(standing, second)])
+        ]
+      })
+    ])
     if (shown.length < runs.length) terminal.progress([ScreenLine.plain("There are more: wherefore runs --full")])
-    return 0
+    return exit
   })

@@ -23,9 +23,11 @@ export const run: Session.Command = (session) =>
     const found = yield* Reference.read(session, session.arguments.positionals[0] ?? "@")
     Reference.notice(session, found)
     const { entries, runId } = found.reading
+    const full = session.arguments.options.has("full")
+    const room = full ? { ...terminal.room, full } : terminal.room
     const account = ScreenSummary.account(
       entries.map(({ event }) => event),
-      terminal.room
+      room
     )
     const at = entries[0]?.at ?? 0
     if (json) {
@@ -45,7 +47,6 @@ export const run: Session.Command = (session) =>
       for (const { at, event, seq } of entries) terminal.json({ seq, at, event })
       return 0
     }
-    const full = session.arguments.options.has("full")
-    terminal.out(ScreenSummary.show(account, { room: terminal.room, name: found.name, at, full }))
+    terminal.out(ScreenSummary.show(account, { room, name: found.name, at, full }))
     return 0
   })

@@ -55,9 +55,14 @@ export const verbs = [
     least: 0,
     most: 0,
     what: "list the runs here, newest first",
-    options: [full],
-    details: [],
-    examples: ["wherefore runs", "wherefore runs --json | head -3"]
+    options: [
+      { name: "full", what: "all of them, not the newest alone" },
+      { name: "verify", what: "prove of each that it is listed from a whole record" }
+    ],
+    details: [
+      "The list is read from the first and the last line of each record, and says nothing of what is between them. With --verify all of each record is read; exits with 1 if one is not whole."
+    ],
+    examples: ["wherefore runs", "wherefore runs --verify", "wherefore runs --json | head -3"]
   },
   {
     name: "show",

@@ -75,7 +75,8 @@ const damaged = (error: Record.RecordError): ReadonlyArray<Check> => {
   ]
 }
 
-interface Verdict {
+/** What a proof came to. `exit` is 1 if the record was changed, and 3 if an append was not finished. */
+export interface Verdict {
   readonly exit: 0 | 1 | 3
   readonly title: string
   readonly checks: ReadonlyArray<Check>
@@ -125,18 +126,26 @@ const judge = (reading: Record.Reading, anchor: Record.Anchor | undefined): Effe
     }
   )
 
+/** Whether a record is whole. Fails if it is no record of a run. */
+export const prove = (
+  bytes: Uint8Array,
+  anchor: Record.Anchor | undefined
+): Effect.Effect<Verdict, Record.RecordError> =>
+  Record.fromText(bytes).pipe(
+    Effect.flatMap((reading) => judge(reading, anchor)),
+    Effect.catchIf(
+      (error) => error.reason === "Corrupt" && error.runId !== undefined,
+      (error): Effect.Effect<Verdict> =>
+        Effect.succeed({ exit: 1, title: `FAILS at #${error.seq ?? 0}`, checks: damaged(error), notices: [] })
+    )
+  )
+
 export const run: Session.Command = (session) =>
   Effect.gen(function* () {
     const { json, terminal } = session
     const anchor = yield* anchorOf(session)
     const located = yield* Reference.locate(session, session.arguments.positionals[0] ?? "@")
-    const read = yield* Effect.either(Record.fromText(located.bytes))
-    let verdict: Verdict
-    if (Either.isRight(read)) verdict = yield* judge(read.right, anchor)
-    else if (read.left.reason === "Corrupt" && read.left.runId !== undefined) {
-      verdict = { exit: 1, title: `FAILS at #${read.left.seq ?? 0}`, checks: damaged(read.left), notices: [] }
-    } else return yield* Effect.fail(Reference.unread(located, read.left))
-
+    const verdict = yield* Effect.mapError(prove(located.bytes, anchor), (error) => Reference.unread(located, error))
     const { checks, exit, notices, title } = verdict
     if (json) {
       terminal.json({ format: "wherefore.verify/1", record: located.label, exit, title, ok: exit === 0 })

@@ -2,7 +2,7 @@
  * An `Import` is a trace of another framework read as the events of a run, so that the same questions can be asked of
  * it. What the trace does not tell is listed as untold and ends a chain in a gap; nothing is made up.
  *
- * The events are those of one run that has ended: append them to a record under the run id of their `RunStarted`.
+ * The events are those of one run that has ended. `append` writes them to a record.
  *
  * @since 0.1.0
  */
@@ -17,9 +17,12 @@ import * as Problem from "../kernel/Problem.ts"
 import * as Refusal from "../kernel/Refusal.ts"
 import * as Run from "../kernel/Run.ts"
 import * as Wire from "../kernel/Wire.ts"
+import type * as Record from "../services/Record.ts"
+import * as ImportAppends from "./ImportAppends.ts"
 import * as ImportError from "./ImportError.ts"
 import * as OpenAiChat from "./OpenAiChat.ts"
 
+export type { Appended } from "./ImportAppends.ts"
 export { ImportError } from "./ImportError.ts"
 
 export interface Options {
@@ -272,3 +275,13 @@ export const openAiChatText = (
           code: "WF-IMP-001"
         })
   })
+
+/**
+ * Writes the events of an import to the record, under the run id of their start: its declarations, then each reply with
+ * what settles it. An import that was stopped on its way is completed; the same events once more change nothing. Fails
+ * with `RecordConflict` if the record has another run of that id.
+ */
+export const append: (
+  events: ReadonlyArray<Event.Event>
+) => Effect.Effect<ImportAppends.Appended, Record.RecordError | Record.RecordConflict, Record.Record> =
+  ImportAppends.write

@@ -31,15 +31,34 @@ const around = (
   ]
 }
 
-/** The exact text that the model was sent, around each match of what was asked about. */
-export const sent = (chain: Chain.Chain, { full = false, room }: Options): ReadonlyArray<ScreenLine.Line> => {
+/** All of a text, the places in it marked. */
+const whole = (text: string, spans: ReadonlyArray<{ readonly start: number; readonly end: number }>) => {
+  let at = 0
+  const parts = spans
+    .toSorted((a, b) => a.start - b.start)
+    .flatMap(({ end, start }): ReadonlyArray<ScreenLine.Span> => {
+      if (start < at) return []
+      const before = text.slice(at, start)
+      at = end
+      return [ScreenLine.span(before), ScreenLine.span(`«${text.slice(start, end)}»`, "mark")]
+    })
+  return [...parts, ScreenLine.span(text.slice(at))]
+}
+
+interface Place {
+  readonly node: Chain.CarrierNode
+  readonly span: Chain.Span
+}
+
+/** Where what was asked about is, each place once. */
+const placesOf = (chain: Chain.Chain, most: number): ReadonlyArray<Place> => {
   const walk = ScreenVerdict.graph(chain)
   const seen = new Set<string>()
-  const places = ScreenVerdict.of(chain).flatMap(({ node }) =>
+  return ScreenVerdict.of(chain).flatMap(({ node }) =>
     ScreenVerdict.next(walk, node.id).flatMap(({ node }) =>
       node.kind !== "carrier"
         ? []
-        : node.spans.slice(0, full ? Infinity : 2).flatMap((span) => {
+        : node.spans.slice(0, most).flatMap((span) => {
             const key = `${node.pieceId}:${span.start}`
             if (seen.has(key)) return []
             seen.add(key)
@@ -47,17 +66,49 @@ export const sent = (chain: Chain.Chain, { full = false, room }: Options): Reado
           })
     )
   )
+}
+
+const headOf = ({ pieceId }: Chain.CarrierNode, room: ScreenLine.Room): ScreenLine.Span =>
+  ScreenLine.span(`  ${ScreenLine.brief(pieceId, 20, room)}  `, "faint")
+
+const refOf = ({ seq }: Chain.CarrierNode): ScreenLine.Span => ScreenLine.span(`#${seq}`, "faint")
+
+const title: ScreenLine.Line = [ScreenLine.span("what the model was sent, around each match", "faint")]
+
+/** The pieces that hold what was asked about, whole. */
+const pieces = (chain: Chain.Chain, given: ScreenLine.Room): ReadonlyArray<ScreenLine.Line> => {
+  const room = { ...given, full: true }
+  const groups = new Map<string, Array<Place>>()
+  for (const place of placesOf(chain, Infinity)) {
+    const group = groups.get(place.node.pieceId)
+    if (group === undefined) groups.set(place.node.pieceId, [place])
+    else group.push(place)
+  }
+  const lines = Array.from(groups.values()).flatMap((places) => {
+    const [first] = places
+    if (first === undefined) return []
+    const { node } = first
+    const spans = places.map(({ span }) => span)
+    return [ScreenLine.ending([headOf(node, room), ...whole(node.text, spans)], refOf(node), room)]
+  })
+  return lines.length === 0 ? [] : ScreenLine.wrap([title, ...lines], room)
+}
+
+/** The exact text that the model was sent, around each match of what was asked about. */
+export const sent = (chain: Chain.Chain, { full = false, room }: Options): ReadonlyArray<ScreenLine.Line> => {
+  if (full) return pieces(chain, room)
+  const places = placesOf(chain, 2)
   if (places.length === 0) return []
-  const shown = full ? places : places.slice(0, 8)
+  const shown = places.slice(0, 8)
   const more = places.length - shown.length
   const lines = shown.map(({ node, span }) => {
-    const head = ScreenLine.span(`  ${ScreenLine.fit(node.pieceId, 20)}  `, "faint")
-    const ref = ScreenLine.span(`#${node.seq}`, "faint")
+    const head = headOf(node, room)
+    const ref = refOf(node)
     const cells = room.width === undefined ? 160 : room.width - ScreenLine.widthOf([head, ref]) - 2
     return ScreenLine.ending([head, ...around(node.text, span, cells)], ref, room)
   })
   return [
-    [ScreenLine.span("what the model was sent, around each match", "faint")],
+    title,
     ...lines,
     ...(more === 0 ? [] : [[ScreenLine.span(`  … ${ScreenLine.counted(more, "more place")} (--full)`, "faint")]])
   ]

@@ -20,6 +20,8 @@ export type Line = ReadonlyArray<Span>
 /** Where lines are shown. Without a width it is no terminal: nothing is wrapped, and only very long texts are cut. */
 export interface Room {
   readonly width?: number
+  /** Nothing is cut: what is wider than the room goes on in the next line. */
+  readonly full?: boolean
 }
 
 /** How much of a text is shown where there is no width to keep to. */
@@ -171,9 +173,13 @@ export const fit = (text: string, max: number): string => {
   return `${first.text}${marker(total - first.taken - last.taken)}${last.text}`
 }
 
-/** As `fit`, where the room has a width; a long text is cut in any room. `taken` cells are used by something else. */
+/** As `fit`, unless nothing may be cut. */
+export const brief = (text: string, max: number, { full = false }: Room): string =>
+  full ? Printable.line(text) : fit(text, max)
+
+/** As `brief`, where the room has a width; a long text is cut in any room. `taken` cells are used by something else. */
 export const fitIn = (text: string, room: Room, taken: number, least = 16): string =>
-  fit(text, room.width === undefined ? unbounded : Math.max(least, room.width - taken))
+  brief(text, room.width === undefined ? unbounded : Math.max(least, room.width - taken), room)
 
 /** Words of several lines as one line. */
 export const oneLine = (text: string): string => text.trim().replaceAll(/\s*\n\s*/g, " ")
@@ -215,6 +221,40 @@ const broken = (text: string, max: number): ReadonlyArray<string> => {
     line = rest.join("")
   }
   return [...lines, line]
+}
+
+/** Breaks lines that are wider than the room, between words where it can; what goes on is indented. */
+export const wrap = (lines: ReadonlyArray<Line>, { width }: Room): ReadonlyArray<Line> =>
+  width === undefined ? lines : lines.flatMap((line) => (widthOf(line) <= width ? [line] : wrapped(line, width)))
+
+const indent = "    "
+
+const wrapped = (line: Line, max: number): ReadonlyArray<Line> => {
+  const lines: Array<Array<Span>> = []
+  let current: Array<Span> = []
+  let used = 0
+  const open = (): void => {
+    lines.push(current)
+    current = [span(indent)]
+    used = indent.length
+  }
+  for (const { style, text } of line) {
+    for (const word of Printable.line(text).split(/(?<= )(?! )/)) {
+      if (used > indent.length && used + measure(word.trimEnd()) > max) open()
+      let rest = Array.from(word)
+      for (;;) {
+        const { taken, text: part } = take(rest, max - used)
+        if (taken > 0) current.push(span(part, style))
+        used += measure(part)
+        rest = rest.slice(taken)
+        if (rest.length === 0) break
+        // Spaces at the end of a line are seen nowhere.
+        if (rest.every((point) => point === " ")) break
+        open()
+      }
+    }
+  }
+  return [...lines, current]
 }
 
 /**

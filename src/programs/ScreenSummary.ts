@@ -26,6 +26,9 @@ export interface Options {
   readonly full?: boolean
 }
 
+/** The room, where what is not left out is not cut either. */
+const roomOf = ({ full = false, room }: Options): ScreenLine.Room => (full ? { ...room, full } : room)
+
 /** What is counted of a run. */
 export interface Totals {
   readonly passes: number
@@ -133,30 +136,32 @@ const styles: { readonly [W in ScreenVerdict.Word]: ScreenLine.Style } = {
   nowhere: "bad"
 }
 
-const sourceOf = (walk: ScreenVerdict.Graph, carrier: Chain.CarrierNode): string => {
+const sourceOf = (walk: ScreenVerdict.Graph, carrier: Chain.CarrierNode, room: ScreenLine.Room): string => {
   if (carrier.part === "ids") return "the id of a call"
   switch (carrier.role) {
     case "tool": {
       const call = ScreenVerdict.next(walk, carrier.id).find(({ node }) => node.kind === "call")?.node
-      return call?.kind === "call" ? `${ScreenLine.fit(call.toolName, 32)}, pass ${call.pass}` : "a tool's result"
+      return call?.kind === "call"
+        ? `${ScreenLine.brief(call.toolName, 32, room)}, pass ${call.pass}`
+        : "a tool's result"
     }
     case "user":
       return "the person"
     case "assistant":
       return "an earlier reply"
     case "system":
-      return `piece ${ScreenLine.fit(carrier.pieceId, 32)}`
+      return `piece ${ScreenLine.brief(carrier.pieceId, 32, room)}`
     case "definition":
-      return `definition of ${ScreenLine.fit(carrier.pieceId, 32)}`
+      return `definition of ${ScreenLine.brief(carrier.pieceId, 32, room)}`
   }
 }
 
 /** What a value rests on, in words, and the event to look at. */
-const restsOn = (walk: ScreenVerdict.Graph, { by, node, word }: ScreenVerdict.Verdict) => {
+const restsOn = (walk: ScreenVerdict.Graph, { by, node, word }: ScreenVerdict.Verdict, room: ScreenLine.Room) => {
   const first = by.find(({ role }) => role === "tool") ?? by[0]
   if (first === undefined) return { text: `nothing that pass ${node.pass} was sent`, seq: node.seq }
   const others = by.length === 1 ? "" : ` · ${by.length - 1} more`
-  const text = word === "elsewhere" ? "carried from another run" : sourceOf(walk, first)
+  const text = word === "elsewhere" ? "carried from another run" : sourceOf(walk, first, room)
   return { text: `${text}${others}`, seq: first.seq }
 }
 
@@ -181,8 +186,8 @@ const valueLines = ({ chain, verdicts }: Account, { full = false, room }: Option
     4
   )
   const lines = shown.map(({ times, verdict }, index): ScreenLine.Line => {
-    const value = ScreenLine.fit(verdict.node.value, 24)
-    const { seq, text } = restsOn(walk, verdict)
+    const value = ScreenLine.brief(verdict.node.value, 24, room)
+    const { seq, text } = restsOn(walk, verdict, room)
     const often = times === 1 ? "" : `, said ${times} times`
     const head = [
       ScreenLine.span(index === 0 ? "values   " : margin, "faint"),
@@ -221,13 +226,12 @@ const totalsLines = (run: Account, options: Options): ReadonlyArray<ScreenLine.L
   ScreenLine.paragraph(totalsText(run, options), options.room.width, 4).map((text) => [ScreenLine.span(text, "faint")])
 
 /** How a run stands that has no answer, and calls that may have acted. */
-const endLines = ({ ticker }: Account, { room }: Options): ReadonlyArray<ScreenLine.Line> => {
+const endLines = ({ ticker }: Account, { full = false, room }: Options): ReadonlyArray<ScreenLine.Line> => {
   const { answered, ended, lost } = ticker.state
   const told = (label: string, text: string, style: ScreenLine.Style): ReadonlyArray<ScreenLine.Line> =>
-    ScreenLine.paragraph(text, room.width === undefined ? undefined : room.width - 9, 3).map((part, index) => [
-      ScreenLine.span(index === 0 ? ScreenLine.pad(label, 9) : margin, style),
-      ScreenLine.span(part)
-    ])
+    ScreenLine.paragraph(text, room.width === undefined ? undefined : room.width - 9, full ? Infinity : 3).map(
+      (part, index) => [ScreenLine.span(index === 0 ? ScreenLine.pad(label, 9) : margin, style), ScreenLine.span(part)]
+    )
   const reason = ended?.reason
   return [
     ...(reason === undefined || answered !== undefined
@@ -235,7 +239,7 @@ const endLines = ({ ticker }: Account, { room }: Options): ReadonlyArray<ScreenL
       : told(ended?.status ?? "", `${reason.what} ${reason.next}`, "warn")),
     ...(ended === undefined ? told("open", "The run has not ended: it goes on, or its process is gone.", "warn") : []),
     ...lost
-      .slice(0, 3)
+      .slice(0, full ? Infinity : 3)
       .flatMap(({ reason, toolCallId }) => told("lost", `${toolCallId}: ${reason.what} ${reason.next}`, "warn"))
   ]
 }
@@ -304,19 +308,24 @@ export const told = (label: string, text: string, seq: number, most: number, roo
 
 /** All of a run that fits on a screen: what was asked and answered, the values, the passes. */
 export const show = (run: Account, options: Options): ReadonlyArray<ScreenLine.Line> => {
+  const room = roomOf(options)
+  return ScreenLine.wrap(shown(run, { ...options, room }), room)
+}
+
+const shown = (run: Account, options: Options): ReadonlyArray<ScreenLine.Line> => {
   const { full = false, name, room } = options
   const { state } = run.ticker
   const { answered, ended, started } = state
   const head = [
     ...(options.at === undefined ? [] : [when(options.at)]),
-    ScreenLine.fit(started?.agent ?? "", 24),
+    ScreenLine.brief(started?.agent ?? "", 24, room),
     [
       ended?.status ?? "open",
       ScreenLine.counted(run.totals.passes, "pass", "passes"),
       ScreenLine.counted(run.totals.events, "event")
     ].join(" · ")
   ].join("  ")
-  const id = ScreenLine.span(ScreenLine.fit(started?.runId ?? "", 60), "strong")
+  const id = ScreenLine.span(ScreenLine.brief(started?.runId ?? "", 60, room), "strong")
   const isOneLine = room.width === undefined || ScreenLine.width(id.text) + 2 + ScreenLine.width(head) <= room.width
   const values = valueLines(run, options, 8)
   const words = (["recorded", "elsewhere", "nowhere"] as const).flatMap((word) => {
@@ -326,7 +335,7 @@ export const show = (run: Account, options: Options): ReadonlyArray<ScreenLine.L
   return [
     ...(isOneLine
       ? [[id, ScreenLine.span(`  ${head}`)]]
-      : [[id], ...ScreenLine.paragraph(head, room.width, 3).map(ScreenLine.plain)]),
+      : [[id], ...ScreenLine.paragraph(head, room.width, full ? Infinity : 3).map(ScreenLine.plain)]),
     [],
     ...told("asked", started?.input ?? "", 0, full ? Infinity : 4, room),
     ...(answered === undefined ? [] : told("answer", answered.content, answerSeq(state), full ? Infinity : 10, room)),

@@ -165,7 +165,8 @@ const opening = ({ state }: Ticker, called: Event.ModelCalled | undefined, { rec
 }
 
 /** A result that can be shown whole, or its size. */
-const resultText = (served: string, { width = 80 }: ScreenLine.Room): string => {
+const resultText = (served: string, { full = false, width = 80 }: ScreenLine.Room): string => {
+  if (full && served !== "") return ` → ${ScreenLine.oneLine(served)}`
   const most = width < 80 ? 8 : 24
   const isShort = served.length <= most && ScreenLine.width(served) <= most
   return ` → ${served === "" ? '""' : isShort ? served : ScreenLine.bytes(ScreenLine.utf8(served))}`
@@ -174,7 +175,7 @@ const resultText = (served: string, { width = 80 }: ScreenLine.Room): string => 
 const settled = (before: Ticker, ticker: Ticker, event: Event.ToolSettled, seq: number, options: Options): Shown => {
   const { durationMs, error, outcome, served, toolCallId, toolName } = event
   const call = before.state.transcript.open?.calls.find((one) => one.toolCallId === toolCallId)
-  const name = ScreenLine.fit(toolName, 32)
+  const name = ScreenLine.brief(toolName, 32, options.room)
   const text = call === undefined ? name : `${name} ${argumentsText(call.args)}`.trimEnd()
   const ms = durationMs === undefined ? {} : { ms: durationMs }
   const ok = outcome === "ran-ok"

@@ -26,6 +26,7 @@ const nothing = (): ReadonlyArray<Step> => []
 interface Walk extends ScreenVerdict.Graph {
   readonly seen: Map<string, number>
   readonly depth: number
+  readonly room: ScreenLine.Room
 }
 
 /** Deeper than this, a tree is wider than a screen. */
@@ -82,16 +83,16 @@ const callBelow = (walk: Walk, call: Chain.CallNode, seq: number): ReadonlyArray
     ScreenVerdict.next(walk, call.id).flatMap(({ node }) => (node.kind === "value" ? [argumentStep(walk, node)] : []))
   )
 
-const callText = ({ args, outcome, pass, toolName }: Chain.CallNode): string => {
+const callText = ({ args, outcome, pass, toolName }: Chain.CallNode, room: ScreenLine.Room): string => {
   const ended = outcome === undefined || outcome === "ran-ok" ? "result" : outcome
-  return `${`${ended} of ${ScreenLine.fit(toolName, 32)} ${ScreenTicker.argumentsText(args)}`.trimEnd()}, pass ${pass}`
+  return `${`${ended} of ${ScreenLine.brief(toolName, 32, room)} ${ScreenTicker.argumentsText(args)}`.trimEnd()}, pass ${pass}`
 }
 
 const carrierStep = (walk: Walk, carrier: Chain.CarrierNode, by: ReadonlyArray<string>): Step => {
   const found = carrier.spans.find((span) => span.by.length === by.length) ?? carrier.spans[0]
   const times = carrier.spans.length === 1 ? "" : ` ×${carrier.spans.length}`
   const step = {
-    label: `${ScreenLine.fit(found?.text ?? carrier.pieceId, 32)}${times}`,
+    label: `${ScreenLine.brief(found?.text ?? carrier.pieceId, 32, walk.room)}${times}`,
     claim: recorded(by),
     claimStyle: "good" as const,
     seq: carrier.seq
@@ -100,7 +101,7 @@ const carrierStep = (walk: Walk, carrier: Chain.CarrierNode, by: ReadonlyArray<s
   const roots = ScreenVerdict.next(walk, carrier.id)
   const call = roots.find(({ node }) => node.kind === "call")?.node
   if (call?.kind === "call")
-    return { ...step, where: callText(call), below: () => [...callBelow(walk, call, carrier.seq), ...gaps] }
+    return { ...step, where: callText(call, walk.room), below: () => [...callBelow(walk, call, carrier.seq), ...gaps] }
   const root = roots.find(({ node }) => node.kind === "root")?.node
   if (root?.kind === "root") return { ...step, where: root.what, below: () => gaps }
   const said = roots.find(({ node }) => node.kind === "value")?.node
@@ -114,13 +115,17 @@ const carrierStep = (walk: Walk, carrier: Chain.CarrierNode, by: ReadonlyArray<s
       below: () => [...valueBelow(walk, said), ...gaps]
     }
   }
-  return { ...step, where: `${carrier.role} piece ${ScreenLine.fit(carrier.pieceId, 48)}`, below: () => gaps }
+  return {
+    ...step,
+    where: `${carrier.role} piece ${ScreenLine.brief(carrier.pieceId, 48, walk.room)}`,
+    below: () => gaps
+  }
 }
 
 const askedStep = (walk: Walk, node: Chain.Node, word: ScreenVerdict.Word | undefined): Step | undefined => {
   if (node.kind === "value") {
     return {
-      label: ScreenLine.fit(node.value, 48),
+      label: ScreenLine.brief(node.value, 48, walk.room),
       labelStyle: "mark",
       claim: word ?? "",
       claimStyle: word === "recorded" ? "good" : word === "nowhere" ? "bad" : "warn",
@@ -132,7 +137,7 @@ const askedStep = (walk: Walk, node: Chain.Node, word: ScreenVerdict.Word | unde
   if (node.kind !== "call") return undefined
   const { args, pass, seq, toolName } = node
   return {
-    label: ScreenLine.fit(toolName, 48),
+    label: ScreenLine.brief(toolName, 48, walk.room),
     labelStyle: "mark",
     claim: "called",
     where: [ScreenTicker.argumentsText(args), `pass ${pass}`].filter((part) => part !== "").join(", "),
@@ -210,7 +215,7 @@ const rowLines = ({ bars, prefix, step }: Row, cell: number, room: ScreenLine.Ro
   const deep = ScreenLine.width(prefix)
   const { claim, claimStyle, label, labelStyle, seq, where } = step
   const narrow = room.width === undefined ? 64 : Math.max(12, room.width - deep - 24)
-  const shown = ScreenLine.fit(label, narrow)
+  const shown = ScreenLine.brief(label, narrow, room)
   const ref = seq === undefined ? undefined : ScreenLine.span(`#${seq}`, "faint")
   const closing = ref === undefined ? 0 : ScreenLine.width(ref.text) + 2
   const most = room.width ?? Infinity
@@ -221,7 +226,9 @@ const rowLines = ({ bars, prefix, step }: Row, cell: number, room: ScreenLine.Ro
   const named = [
     ScreenLine.span(prefix, "faint"),
     ScreenLine.span(own, labelStyle),
-    ...(claim === "" ? [] : [ScreenLine.span("  "), ScreenLine.span(ScreenLine.fit(claim, claimed), claimStyle)])
+    ...(claim === ""
+      ? []
+      : [ScreenLine.span("  "), ScreenLine.span(ScreenLine.brief(claim, claimed, room), claimStyle)])
   ]
   const closed = (line: ScreenLine.Line): ScreenLine.Line =>
     ref === undefined ? line : ScreenLine.ending(line, ref, room)
@@ -229,7 +236,7 @@ const rowLines = ({ bars, prefix, step }: Row, cell: number, room: ScreenLine.Ro
   const left = most - ScreenLine.widthOf(named) - 2 - closing
   const beside = ScreenLine.width(where) <= left || left >= 40
   if (beside) {
-    const text = ScreenLine.fit(where, Math.min(left, 240))
+    const text = ScreenLine.brief(where, Math.min(left, 240), room)
     return [closed([...named, ScreenLine.span("  "), ScreenLine.span(text)])]
   }
   const indent = `${bars}  `
@@ -238,7 +245,8 @@ const rowLines = ({ bars, prefix, step }: Row, cell: number, room: ScreenLine.Ro
 }
 
 /** The lines of a step's tree, of at most so many rows. */
-const treeLines = (walk: Walk, step: Step, room: ScreenLine.Room, most: number): ReadonlyArray<ScreenLine.Line> => {
+const treeLines = (walk: Walk, step: Step, most: number): ReadonlyArray<ScreenLine.Line> => {
+  const { room } = walk
   const { more, tree } = grow(walk, step, most)
   const rows = rowsOf(tree, "", "")
   const limit = room.width === undefined ? 40 : Math.floor(room.width * 0.4)
@@ -264,7 +272,8 @@ const mostValues = 10
 
 /** The tree of a chain. */
 export const tree = (chain: Chain.Chain, { full = false, room }: Options): ReadonlyArray<ScreenLine.Line> => {
-  const walk: Walk = { ...ScreenVerdict.graph(chain), seen: new Map(), depth: 0 }
+  const given = full ? { ...room, full } : room
+  const walk: Walk = { ...ScreenVerdict.graph(chain), seen: new Map(), depth: 0, room: given }
   const words = new Map(ScreenVerdict.of(chain).map(({ node, word }) => [node.id, word]))
   const asked = walk.asked.flatMap((node) => {
     const word = words.get(node.id)
@@ -277,18 +286,21 @@ export const tree = (chain: Chain.Chain, { full = false, room }: Options): Reado
   const shown = full ? steps : steps.slice(0, mostValues)
   const most = full ? Infinity : Math.max(4, Math.floor(rowsInAll / Math.max(1, shown.length)))
   const more = steps.length - shown.length
+  const lines = shown.flatMap((step) => treeLines(walk, step, most))
   return [
-    ...shown.flatMap((step) => treeLines(walk, step, room, most)),
+    ...(full ? ScreenLine.wrap(lines, room) : lines),
     ...(more === 0 ? [] : [[ScreenLine.span(`… ${ScreenLine.counted(more, "more value")} (--full)`, "faint")]])
   ]
 }
 
 /** Gaps that concern the whole question. */
-export const gaps = (chain: Chain.Chain, { room }: Options): ReadonlyArray<ScreenLine.Line> =>
+export const gaps = (chain: Chain.Chain, { full = false, room }: Options): ReadonlyArray<ScreenLine.Line> =>
   chain.gaps.flatMap(({ at, kind, what }) =>
     at !== undefined
       ? []
-      : ScreenLine.paragraph(`${kind}: ${what}`, room.width, 4).map((text) => [ScreenLine.span(text, "warn")])
+      : ScreenLine.paragraph(`${kind}: ${what}`, room.width, full ? Infinity : 4).map((text) => [
+          ScreenLine.span(text, "warn")
+        ])
   )
 
 /** The one line that says it all. */

@@ -273,6 +273,46 @@ describe("The command", () => {
     })
   })
 
+  it("lists what is whole, and what is not, only when it has read all of it", async () => {
+    const directory = path.join(fixture.directory, "standing")
+    fs.mkdirSync(directory)
+    const text = fs.readFileSync(file, "utf8")
+    const put = (runId: string, change: (text: string) => string) =>
+      fs.writeFileSync(path.join(directory, `${runId}.ndjson`), change(text.replaceAll('"airline"', `"${runId}"`)))
+    fs.copyFileSync(file, path.join(directory, "airline.ndjson"))
+    const list = ["runs", "--dir", "standing"]
+    await check(0, [...list, "--verify"], /^airline +\S+ \S+ +whole +answered /, /^$/)
+    // The end of this one was changed, and is as good a line as before.
+    const changed = await fixture.record("changed", Fixture.airline("changed"))
+    const end = fs.readFileSync(changed, "utf8").replace("A voucher of $250", "A voucher of $350")
+    fs.rmSync(changed)
+    fs.writeFileSync(path.join(directory, "changed.ndjson"), end)
+    put("tail", (text) => text.slice(0, -9))
+    put("head", (text) => text.slice(9))
+    fs.writeFileSync(path.join(directory, "cut.ndjson"), text.slice(0, 9))
+    const plain = await check(0, list, /^/, /A run is not listed/)
+    assert.match(plain.stdout, /^changed .* answered /m)
+    assert.notMatch(plain.stdout, /whole|FAILS/)
+    const { stdout } = await check(1, [...list, "--verify"], /\nhead +(FAILS at #0|UNREADABLE)\n/, /not listed/)
+    assert.match(stdout, /^airline .* whole +answered/m)
+    assert.match(stdout, /^changed .* FAILS at #[1-9]\d* +answered /m)
+    assert.match(stdout, /^cut +(FAILS at #0|UNREADABLE|READABLE, NOT WHOLE)$/m)
+    const [, ...runs] = lines((await check(1, [...list, "--verify", "--json"], /^/, /^/)).stdout).map((line) =>
+      JSON.parse(line)
+    )
+    assert.deepStrictEqual(
+      new Map(runs.map(({ runId, whole }) => [runId, whole])),
+      new Map([
+        ["airline", true],
+        ["changed", false],
+        ["tail", false],
+        ["head", false],
+        ["cut", false]
+      ])
+    )
+    fs.rmSync(directory, { recursive: true })
+  })
+
   describe("imports", () => {
     const chat = (price: string) => [
       { role: "user", content: "What did TX-4471 cost?" },
@@ -318,6 +358,24 @@ describe("The command", () => {
         input
       })
       assert.lengthOf(stdout.trim().split("\n"), 2)
+    })
+
+    it("what an import that was stopped left out, and nothing over another run", async () => {
+      const file = fixture.write("part.json", JSON.stringify(chat("1861")))
+      const [runId = ""] = lines((await check(0, ["import", file], /^import-/, /next/)).stdout)
+      const record = path.join(fixture.directory, ".wherefore", `${runId}.ndjson`)
+      const text = fs.readFileSync(record, "utf8")
+      const appends = lines(text)
+      assert.lengthOf(appends, 3)
+      const events = (text: string) => lines(text).flatMap((line) => JSON.parse(line).events)
+      fs.writeFileSync(record, `${appends.slice(0, 2).join("\n")}\n`)
+      await check(0, ["import", file], /^import-/, /was imported in part before, and is complete now/)
+      assert.deepStrictEqual(events(fs.readFileSync(record, "utf8")), events(text))
+      await check(0, ["verify", runId], /whole/, /^$/)
+      await check(0, ["import", file], /^import-/, /is here already/)
+      fs.writeFileSync(record, text.replace("What did TX-4471 cost?", "What did TX-4471 cast?"))
+      await check(3, ["import", file], /^$/, /is damaged at entry 0/)
+      fs.rmSync(record)
     })
 
     it("nothing of a file in which something is wrong, and says where", async () => {

@@ -1,12 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Chunk, Effect, Either, FastCheck, Schema, Stream } from "effect"
-import { existsSync, readFileSync } from "node:fs"
+import { Chunk, Effect, Either, Exit, FastCheck, Layer, Schema, Stream } from "effect"
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import * as Event from "../../src/kernel/Event.ts"
 import * as Run from "../../src/kernel/Run.ts"
 import * as Why from "../../src/kernel/Why.ts"
 import * as Wire from "../../src/kernel/Wire.ts"
 import * as Import from "../../src/programs/Import.ts"
 import * as Record from "../../src/services/Record.ts"
+import * as Mortal from "./Mortal.ts"
 
 const system = (content: unknown) => ({ role: "system", content })
 const user = (content: unknown) => ({ role: "user", content })
@@ -458,6 +461,130 @@ describe("Import.openAiChat", () => {
 })
 
 const data = new URL("../../../shared/data/tau-airline/openai-chat.jsonl", import.meta.url).pathname
+/** A record of files in a directory of its own. */
+const inFiles = <A, E>(use: (directory: string) => Effect.Effect<A, E>) =>
+  Effect.acquireUseRelease(
+    Effect.sync(() => mkdtempSync(join(tmpdir(), "wherefore-import-"))),
+    use,
+    (directory) => Effect.sync(() => rmSync(directory, { recursive: true }))
+  )
+
+const trace = {
+  model: "m",
+  tools: [{ type: "function", function: { name: "look", parameters: { type: "object" } } }],
+  messages: [
+    system("Be exact."),
+    user("What?"),
+    called(["a", "look", '{"of":"x"}'], ["b", "look", "{}"]),
+    system("Be brief."),
+    result("b", "2"),
+    result("a", "1"),
+    user("And?"),
+    called(["c", "look", "{}"]),
+    result("c", "4471"),
+    say("It is 4471."),
+    user("Thanks.")
+  ]
+}
+
+const eventsOf = (runId: string) =>
+  Effect.flatMap(Record.Record, (record) =>
+    Effect.map(Stream.runCollect(record.read(runId)), (entries) => Array.from(entries, ({ event }) => event))
+  )
+
+describe("The record of an import", () => {
+  const files = (directory: string) => Record.layerFile({ directory, durability: "process-crash" })
+  const { events } = imported(trace, { runId: "r" })
+  const write = (directory: string) =>
+    Effect.zip(Import.append(events), eventsOf("r")).pipe(Effect.provide(files(directory)))
+  const lines = (directory: string) => readFileSync(join(directory, "r.ndjson"), "utf8").trimEnd().split("\n")
+
+  it.effect("holds the same events, in an append for the start and one for each reply", () =>
+    inFiles((directory) =>
+      Effect.gen(function* () {
+        assert.deepStrictEqual(yield* write(directory), ["new", events])
+        const tags: ReadonlyArray<ReadonlyArray<string>> = lines(directory).map((line) =>
+          JSON.parse(line).events.map(({ _tag }: Event.Event) => _tag)
+        )
+        assert.deepStrictEqual(
+          tags.map((tags) => tags.filter((tag) => tag === "ModelReplied" || tag === "ToolSettled").length),
+          [0, 3, 2, 1, 0]
+        )
+        assert.deepStrictEqual(tags[0], ["RunStarted", "ToolDeclared", "PieceDeclared"])
+        assert.deepStrictEqual(tags.at(-1), ["MessageReceived", "RunEnded"])
+        assert.deepStrictEqual(yield* write(directory), ["there", events])
+      })
+    )
+  )
+
+  it.effect("names the append that was changed", () =>
+    inFiles((directory) =>
+      Effect.gen(function* () {
+        yield* write(directory)
+        const all = lines(directory)
+        for (const [index, line] of all.entries()) {
+          const { seq } = JSON.parse(line)
+          const changed = all.with(index, line.replace(/"_tag":"(.)/, '"_tag":"X$1')).join("\n")
+          const error = yield* Effect.flip(Record.fromText(new TextEncoder().encode(`${changed}\n`)))
+          assert.strictEqual(error.seq, seq)
+        }
+      })
+    )
+  )
+
+  it.effect("is completed by the next import, wherever the first one died", () =>
+    Effect.gen(function* () {
+      for (const at of [1, 2, 3, 4, 5]) {
+        for (const kept of ["nothing", "all", 1] as const) {
+          yield* inFiles((directory) =>
+            Effect.gen(function* () {
+              const died = Import.append(events).pipe(
+                Effect.provide(Layer.provide(Mortal.layer({ at, kept }), files(directory)))
+              )
+              assert.isTrue(Exit.isFailure(yield* Effect.exit(died)))
+              const isNew = at === 1 && kept === "nothing"
+              const isThere = at === 5 && kept === "all"
+              const expected = isNew ? "new" : isThere ? "there" : "completed"
+              assert.deepStrictEqual(yield* write(directory), [expected, events])
+            })
+          )
+        }
+      }
+    })
+  )
+
+  it.effect("may be written by two at once", () =>
+    Effect.gen(function* () {
+      const appended = yield* Effect.all([Import.append(events), Import.append(events)], { concurrency: 2 })
+      assert.notDeepEqual(appended, ["new", "new"])
+      assert.deepStrictEqual(yield* eventsOf("r"), events)
+    }).pipe(Effect.provide(Record.layerMemory))
+  )
+
+  it.effect("is not written over another run, nor over one that says something else", () =>
+    Effect.gen(function* () {
+      yield* Import.append(events)
+      const other = imported([user("Hi."), say("Hello.")], { runId: "r" }).events
+      const error = yield* Effect.flip(Import.append(other))
+      assert.strictEqual(error._tag, "RecordConflict")
+      assert.match(error.message, /another run as "r"/)
+      const renamed = imported(trace, { runId: "r", agent: "the same of another file" }).events
+      assert.strictEqual(yield* Import.append(renamed), "there")
+      assert.deepStrictEqual(yield* eventsOf("r"), events)
+    }).pipe(Effect.provide(Record.layerMemory))
+  )
+
+  it.effect("takes a trace that is longer than a line of it", () =>
+    Effect.gen(function* () {
+      const calls = Array.from({ length: 12 }, (_, index) => [`c${index}`, "look", "{}"] as const)
+      const results = calls.map(([id]) => result(id, "x".repeat(1_900_000)))
+      const long = imported([user("What?"), called(...calls), ...results, say("Done.")], { runId: "r" }).events
+      assert.strictEqual(yield* Import.append(long), "new")
+      assert.deepStrictEqual(yield* eventsOf("r"), long)
+    }).pipe(Effect.provide(Record.layerMemory))
+  )
+})
+
 const conversations = existsSync(data) ? readFileSync(data, "utf8").trimEnd().split("\n") : []
 
 const textOf = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value))

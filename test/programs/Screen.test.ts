@@ -317,6 +317,42 @@ next     wherefore why r --pass 1
     }
   })
 
+  it("cuts nothing of a line of 5,000 characters if it is told to leave nothing out", () => {
+    const long = (name: string) =>
+      `${name} ${Array.from({ length: 830 }, (_, index) => `w${String(index).padStart(4, "0")}`).join("-")} end-of-${name}`
+    const value = `4471${"9".repeat(4_996)}`
+    const tool = `tool${"o".repeat(996)}`
+    const calls = [{ tool, args: JSON.stringify({ of: long("args") }), result: `${long("result")} ${value}` }]
+    const events = Fixture.play([{ say: long("words"), calls }, { say: `It is ${value}. ${long("answer")}` }], {
+      input: long("question"),
+      agent: long("agent")
+    })
+    const failed = Fixture.play([{ fails: long("failure") }])
+    // A line goes on where it was broken, after the bars of its tree.
+    const joined = (lines: ReadonlyArray<Screen.Line>) => text(lines).replaceAll(/[\s│«»]+|#\d+/g, "")
+    const squeezed = (name: string) => long(name).replaceAll(" ", "")
+    for (const width of [60, 80, 200, undefined]) {
+      const room = { ...(width === undefined ? {} : { width }), full: true }
+      const options = { room, name: "r", full: true }
+      const shown = Screen.show(Screen.account(events, room), options)
+      const chain = Why.answer(events)
+      const why = [...Screen.tree(chain, options), ...Screen.sent(chain, options), ...Screen.gaps(chain, options)]
+      const lost = Screen.show(Screen.account(failed, room), options)
+      for (const name of ["words", "result", "answer", "question", "agent"]) {
+        assert.include(joined(shown), squeezed(name), `show, ${name}`)
+      }
+      for (const part of [tool, value, long("args")]) assert.include(joined(shown), part.replaceAll(" ", ""))
+      for (const part of [tool, value, squeezed("result"), squeezed("args")]) assert.include(joined(why), part)
+      assert.include(joined(lost), squeezed("failure"))
+      for (const all of [shown, why, lost]) {
+        assert.notMatch(text(all), /… [\d,]+ more|--full/)
+        for (const line of all) assert.isAtMost(ScreenLine.widthOf(line), width ?? Infinity)
+      }
+      // Without it, they are cut as ever.
+      assert.match(text(Screen.tree(chain, { room: width === undefined ? {} : { width } })), / more …/)
+    }
+  })
+
   it("emits no escape but its own styles, whatever is in the texts", () => {
     FastCheck.assert(
       FastCheck.property(
