@@ -77,12 +77,12 @@ Effect.runPromise(Effect.provide(program, services)).catch(console.error)
 // [End of notice]
 //
 // map parcels  rode  pass 3                                                     #2
-//   engaged since pass 1 on lexical evidence, 2 passes without use, by the words
-//   "parcel"; founded in pass 1 on lexical evidence at track; its cursor was on
-//   track
+//   engaged since pass 1, on lexical evidence, 2 passes without use; founded in
+//   pass 1 on lexical evidence at track, matched by the words "parcel"; its cursor
+//   was on track
 //   founded by  the person's message, by "parcel"                               #0
 // map parcels  did not ride  pass 4                                            #24
 //   did not ride: parked in pass 4 after 3 passes without use, on lexical
-//   evidence, by the words "parcel"; founded in pass 1 on lexical evidence at
-//   track; its cursor was on track
+//   evidence; founded in pass 1 on lexical evidence at track, matched by the words
+//   "parcel"; its cursor was on track
 //   founded by  the person's message, by "parcel"                               #0

@@ -70,15 +70,15 @@ Effect.runPromise(Effect.provide(program, services)).catch(console.error)
 // pass 4: skill:billing/billing-skill; totals, invoice
 //
 // map billing  rode  pass 4                                                    #19
-//   engaged since pass 1 on structural evidence, by the words "invoices"; founded
-//   in pass 1 on lexical evidence at billing-skill; its cursor was on
-//   billing-skill
+//   engaged since pass 1, on structural evidence of pass 2; founded in pass 1 on
+//   lexical evidence at billing-skill, matched by the words "invoices"; its cursor
+//   was on billing-skill
 //   founded by  the person's message, by "invoices"                             #0
 //   engaged by  totals "week 1", pass 1                                        #17
 // map planning  did not ride  pass 4                                           #30
 //   did not ride: parked in pass 4 after 3 passes without use, on lexical
-//   evidence, by the words "March"; founded in pass 1 on lexical evidence at
-//   planning-skill; its cursor was on planning-skill
+//   evidence; founded in pass 1 on lexical evidence at planning-skill, matched by
+//   the words "March"; its cursor was on planning-skill
 //   founded by  the person's message, by "March"                                #0
 // map accounts  did not ride  pass 4                                           #34
 //   did not ride: nothing had engaged it, and it had no cursor

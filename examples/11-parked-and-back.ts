@@ -80,7 +80,7 @@ Effect.runPromise(Effect.provide(program, services)).catch(console.error)
 // answer: The ferry to Hiiumaa leaves at 14:20.
 //
 // map travel  rode  pass 5                                                     #33
-//   engaged since pass 5 on explicit evidence; founded in pass 1 on lexical
+//   engaged since pass 5, on explicit evidence; founded in pass 1 on lexical
 //   evidence at ferries; its cursor was on ferries
 //   founded by  the person's message, by "ferry"                                #0
 //   engaged by  read_skill ferries, pass 4                                     #30

@@ -126,6 +126,17 @@ const callable = (state: State.State, { skills, tools }: Known, toolName: string
       skills?.tools.get(toolName))
     : undefined
 
+const callsBefore = (
+  { transcript }: State.State,
+  { toolCallId }: Message.ToolCall
+): ReadonlyArray<Message.ToolCall> => {
+  const calls = transcript.open?.calls ?? []
+  return calls.slice(
+    0,
+    calls.findIndex((call) => call.toolCallId === toolCallId)
+  )
+}
+
 const judge = (state: State.State, known: Known, call: Message.ToolCall): Planned => {
   if (call.duplicateOf !== undefined) return refuse(call, Refusal.duplicateCallId(call.duplicateOf))
   const { skills } = known
@@ -149,7 +160,9 @@ const judge = (state: State.State, known: Known, call: Message.ToolCall): Planne
     const owner = Repertoire.ownerOf(skills, state.skills, call.toolName)
     return owner === undefined ? run : { ...run, owner }
   }
-  const verdict = SkillCall.judge(skills, state.skills, state.iteration, call, { ...args.right })
+  const verdict = SkillCall.judge(skills, state.skills, state.iteration, call, callsBefore(state, call), {
+    ...args.right
+  })
   if (verdict._tag === "Accepted") return { ...run, own: { served: verdict.served, verdict: verdict.event } }
   const { event, outcome, refusal } = verdict
   return { _tag: "Settle", call, outcome, refusal, ...(event === undefined ? {} : { verdict: event }) }

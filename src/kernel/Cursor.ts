@@ -30,7 +30,7 @@ export const outstanding = (verdict: Verdict | undefined, hasMoved: boolean): Re
 export interface Facts extends Partial<PassFacts.PassFacts> {
   readonly iteration: number
   readonly verdict?: Verdict
-  readonly said?: string
+  readonly said?: string | Entry.Said
   readonly tags?: ReadonlyArray<string>
   readonly activated?: ReadonlyArray<string>
 }
@@ -101,7 +101,7 @@ const route = (map: SkillMap.SkillMap, from: string, outcomes: ReadonlyArray<Cal
 
 /** The first declared entry that the person's words or the application's tags lead to. */
 const enter = ({ entries }: SkillMap.SkillMap, { said = "", tags = [] }: Facts): CursorMove.CursorMove | undefined => {
-  const words = Entry.read(said)
+  const words = typeof said === "string" ? Entry.read(said) : said
   const given = new Set(tags)
   for (const entry of entries) {
     const witness = Entry.match(entry, words, given)

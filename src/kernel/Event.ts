@@ -59,8 +59,8 @@ export const Manifest = Schema.Struct({
 export type Manifest = typeof Manifest.Type
 
 /**
- * An empty `input` was not said: in an imported conversation the model may speak first. `cursors` are the places in skill
- * maps that a follow-up takes over; `tags` are the application's words for this run, which can match entries of a map.
+ * An empty `input` was not said: in an imported conversation the model may speak first. `cursors` and
+ * `steps` are the places in skill maps that a follow-up takes over; `tags` are the application's words for this run, which can match entries of a map.
  */
 export const RunStarted = Schema.TaggedStruct("RunStarted", {
   runId: Schema.NonEmptyString,
@@ -69,6 +69,12 @@ export const RunStarted = Schema.TaggedStruct("RunStarted", {
   input: Schema.String,
   followUpOf: optional(Schema.NonEmptyString),
   cursors: optional(Schema.Record({ key: Schema.String, value: Schema.NonEmptyString })),
+  steps: optional(
+    Schema.Record({
+      key: Schema.String,
+      value: Schema.Struct({ skillId: Schema.NonEmptyString, step: Schema.NonNegativeInt })
+    })
+  ),
   tags: optional(Schema.Array(Schema.String))
 })
 export type RunStarted = typeof RunStarted.Type

@@ -108,8 +108,8 @@ const byOwner = ({ pieces, results, tools }: ServedRecord.ServedRecord) => {
   }
 }
 
-/** The engagement after a pass: each map judged on its own evidence, then the releases. */
-export const advance = (
+/** The engagement after a pass, before what was given back in it: each map judged on its own evidence. */
+export const renew = (
   plan: Engagement.EngagementPlan,
   prior: Engagement.MapEngagement | undefined,
   known: Known
@@ -121,14 +121,24 @@ export const advance = (
     const evidence = of(map, record, { ...known, served: served(map.id) })
     return Engagement.advance({ ...plan, maps: [evidence.map] }, record === undefined ? [] : [record], evidence.pass)
   })
-  const advanced: Engagement.EngagementAdvance = {
+  return {
     next: judged.flatMap(({ next }) => next),
     parkedInjectionIds: judged.flatMap(({ parkedInjectionIds }) => parkedInjectionIds),
     parkedToolNames: judged.flatMap(({ parkedToolNames }) => parkedToolNames),
     changes: judged.flatMap(({ changes }) => changes)
   }
-  return (known.facts?.releases ?? []).reduce<Engagement.EngagementAdvance>((before, { mapId }) => {
-    const released = Engagement.release(plan, before.next, mapId, known.iteration)
-    return { ...released, changes: [...before.changes, ...released.changes] }
-  }, advanced)
 }
+
+/** The engagement after a pass: each map judged on its own evidence, then the releases. */
+export const advance = (
+  plan: Engagement.EngagementPlan,
+  prior: Engagement.MapEngagement | undefined,
+  known: Known
+): Engagement.EngagementAdvance =>
+  (known.facts?.releases ?? []).reduce<Engagement.EngagementAdvance>(
+    (before, { mapId }) => {
+      const released = Engagement.release(plan, before.next, mapId, known.iteration)
+      return { ...released, changes: [...before.changes, ...released.changes] }
+    },
+    renew(plan, prior, known)
+  )

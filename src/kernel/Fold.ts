@@ -268,8 +268,8 @@ const fail = (state: State.State, event: Event.ModelFailed): State.State => {
 
 const begin = (state: State.State, event: Event.RunStarted): State.State => {
   if (state.seq !== 1) return violation(state, "A run starts once, with its first event.")
-  const { cursors } = event
-  const skills = cursors === undefined ? state.skills : { ...state.skills, cursors }
+  const { cursors, steps = {} } = event
+  const skills = cursors === undefined ? state.skills : { ...state.skills, cursors, steps }
   const started = { ...state, started: event, skills }
   return event.followUpOf === undefined && event.input !== "" ? hear(started, event.input, "asked") : started
 }

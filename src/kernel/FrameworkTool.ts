@@ -5,6 +5,7 @@
  * @internal
  */
 import type * as Event from "./Event.ts"
+import type * as Repertoire from "./Repertoire.ts"
 import * as SafeId from "./SafeId.ts"
 import type * as Skill from "./Skill.ts"
 import type * as SkillMap from "./SkillMap.ts"
@@ -23,6 +24,13 @@ const declare = (name: string, description: string, properties: object, required
 /** A description of an application is one line here, however it was written. */
 const line = (description: string): string => SafeId.literal(description.replace(/\s+/gu, " ").trim(), 400)
 
+/** Whether a map's id may be named: one of its skills may, and no hidden skill has the same id. */
+export const mayNameMap =
+  ({ maps, policy: { mayName = () => true } }: Pick<Repertoire.Repertoire, "maps" | "policy">) =>
+  (mapId: string): boolean =>
+    maps.some(({ id, skills }) => id === mapId && skills.some((skill) => mayName(skill.id))) &&
+    (mayName(mapId) || !maps.some(({ skills }) => skills.some(({ id }) => id === mapId)))
+
 /** The tools for these skills, as far as a role may know of them. */
 export const declared = (
   maps: ReadonlyArray<SkillMap.SkillMap>,
@@ -31,7 +39,6 @@ export const declared = (
 ): ReadonlyArray<Event.ToolDeclared> => {
   const all = [...maps.flatMap(({ skills }) => skills), ...open]
   const skills = all.filter(({ id }, at) => mayName(id) && all.findIndex((skill) => skill.id === id) === at)
-  if (skills.length === 0) return []
   const catalogue = skills.map(({ description, id }) =>
     description === undefined ? `- ${SafeId.print(id)}` : `- ${SafeId.print(id)}: ${line(description)}`
   )
@@ -45,8 +52,7 @@ export const declared = (
     { id: { type: "string", enum: skills.map(({ id }) => id), description: "The skill's id." } },
     ["id"]
   )
-  const isSkill = new Set(all.map(({ id }) => id))
-  const mapIds = maps.map(({ id }) => id).filter((id) => mayName(id) || !isSkill.has(id))
+  const mapIds = maps.map(({ id }) => id).filter(mayNameMap({ maps, policy: { mayName } }))
   const release = declare(
     "release_map",
     "Gives back a map of skills that is of no more use: its instructions and tools are no longer sent. Its place is kept.",
@@ -63,5 +69,5 @@ export const declared = (
     ["reason"]
   )
   const hasSteps = maps.some((map) => map.skills.some(({ steps = [] }) => steps.length > 0))
-  return [pick, ...(mapIds.length > 0 ? [release] : []), ...(hasSteps ? [skip] : [])]
+  return [...(skills.length > 0 ? [pick] : []), ...(mapIds.length > 0 ? [release] : []), ...(hasSteps ? [skip] : [])]
 }

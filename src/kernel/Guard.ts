@@ -8,6 +8,7 @@ import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import * as CallOutcome from "./CallOutcome.ts"
 import * as Json from "./Json.ts"
+import * as Printable from "./Printable.ts"
 import * as Problem from "./Problem.ts"
 
 const optional = <A, I, R>(schema: Schema.Schema<A, I, R>) => Schema.optionalWith(schema, { exact: true })
@@ -62,14 +63,29 @@ export const fieldsOf = (conditions: ReadonlyArray<Condition>, result: unknown):
     .filter((field) => field !== "outcome" && isPointer(field))
     .flatMap((pointer) => {
       const found = read(result, pointer)
-      return found === undefined || found.value === undefined ? [] : [{ pointer, value: found.value }]
+      return found === undefined || !isKept(found.value, 0) ? [] : [{ pointer, value: found.value }]
     })
+
+const deepest = 64
+
+/** Whether a record can hold a value. */
+const isKept = (value: unknown, depth: number): boolean => {
+  if (typeof value === "string") return Printable.wellFormed(value) === value
+  if (typeof value === "number") return Number.isFinite(value) && !Object.is(value, -0)
+  if (typeof value === "boolean" || value === null) return true
+  if (typeof value !== "object" || depth >= deepest) return false
+  if (Array.isArray(value)) return value.every((item) => isKept(item, depth + 1))
+  return Object.entries(value).every(
+    ([key, item]) => key !== "__proto__" && Printable.wellFormed(key) === key && isKept(item, depth + 1)
+  )
+}
 
 /** How to look up a field of a call: as it was kept, or else in the text that was served, read once. */
 export const lookup = (call: CallOutcome.CallOutcome): ((field: string) => Lookup) => {
   let parsed: Lookup
   const served = (): Lookup => {
-    if (call.placed !== undefined) return undefined
+    // Of a call that failed we wrote the text ourselves, and it is nothing to be judged.
+    if (call.placed !== undefined || !CallOutcome.succeeded(call.outcome)) return undefined
     parsed ??= { value: Either.getOrElse(Json.parse(call.served), () => call.served) }
     return parsed
   }

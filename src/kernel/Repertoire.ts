@@ -85,6 +85,14 @@ export const make = ({ maps, open, plan, policy, tools }: Options): Repertoire =
   }
 }
 
+/** The same skills without the instructions of some, named by the ids of their pieces. Their tools stay. */
+export const without = (self: Repertoire, ids: ReadonlyArray<string>): Repertoire => ({
+  ...self,
+  members: self.members.map(({ piece, ...member }) =>
+    piece === undefined || ids.includes(piece.id) ? member : { ...member, piece }
+  )
+})
+
 /** The members that ride after a pass's decisions: under the cursors of maps that are not parked, then the open ones. */
 export const riding = (self: Repertoire, state: SkillState.SkillState): ReadonlyArray<Member> => {
   const parked = new Set(state.engagement.flatMap(({ mapId, standing }) => (standing === "parked" ? [mapId] : [])))

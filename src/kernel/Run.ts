@@ -202,26 +202,27 @@ export const decide = (spec: Spec, state: State.State): Decision => {
 }
 
 /**
- * The events that end a run now, whatever it was doing: calls that had `finished` keep what they came to, every other
- * open call is settled `aborted`, then the run ends.
+ * The events that end a run now, whatever it was doing: calls that had `finished` keep what they came to, which are the
+ * events under their ids; every other open call is settled `aborted`, then the run ends.
  */
 export const abort = (
   state: State.State,
   reason: Refusal.Refusal,
   elapsedMs: number,
-  finished: ReadonlyMap<string, Event.ToolSettled> = new Map()
+  finished: ReadonlyMap<string, ReadonlyArray<Event.Event>> = new Map()
 ): ReadonlyArray<Event.Event> => {
   if (state.ended !== undefined || state.started === undefined) return []
   const failed: ReadonlyArray<Event.Event> =
     state.calling === undefined
       ? []
       : [{ _tag: "ModelFailed", iteration: state.calling, reason: reason.tag, problem: Problem.of(reason) }]
-  const settled = State.unsettled(state).map((call) => {
+  const settled = State.unsettled(state).flatMap((call): ReadonlyArray<Event.Event> => {
     const started = state.startedCalls.some(({ toolCallId }) => toolCallId === call.toolCallId)
     const refusal = Refusal.aborted(call.toolName, started)
     return (
-      finished.get(call.toolCallId) ??
-      Call.settlement(state.iteration, { _tag: "Settle", call, outcome: "aborted", refusal })
+      finished.get(call.toolCallId) ?? [
+        Call.settlement(state.iteration, { _tag: "Settle", call, outcome: "aborted", refusal })
+      ]
     )
   })
   return [...failed, ...settled, end(state, "stopped", elapsedMs, reason)]

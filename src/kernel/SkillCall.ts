@@ -7,6 +7,7 @@
 import * as Either from "effect/Either"
 import * as CursorMove from "./CursorMove.ts"
 import * as Engagement from "./Engagement.ts"
+import * as FrameworkTool from "./FrameworkTool.ts"
 import * as Gate from "./Gate.ts"
 import type * as Message from "./Message.ts"
 import * as Refusal from "./Refusal.ts"
@@ -46,7 +47,7 @@ const invalid = (toolName: string, issues: ReadonlyArray<string>): Verdict =>
 
 const pick = (
   { maps, policy }: Repertoire.Repertoire,
-  { cursors, engagement, offerVersion }: SkillState.SkillState,
+  { cursors, engagement, offerVersion, picked, volunteered }: SkillState.SkillState,
   call: { readonly iteration: number; readonly toolCallId: string; readonly toolName: string },
   skillId: string
 ): Verdict => {
@@ -63,7 +64,10 @@ const pick = (
   } = Gate.pick(maps, engagement, cursors, skillId, offerVersion, policy)
   if (outcome === "accepted" && intent !== "deny" && intent !== "refuse") {
     const event = { _tag: "SkillPicked", ...call, skillId, ...(mapId === undefined ? {} : { mapId }), intent } as const
-    return { _tag: "Accepted", served: text, event }
+    const isNew = volunteered.some((one) => one.skillId === skillId) || !picked.includes(skillId)
+    const isLoaded = intent === "open" && !isNew
+    const served = isLoaded ? `The pick of ${SafeId.print(skillId)} changed nothing: it was active already.` : text
+    return { _tag: "Accepted", served, event }
   }
   if (refusal === undefined || reason === undefined) return invalid(call.toolName, ["id must name a skill"])
   return {
@@ -104,14 +108,13 @@ export const unreleasable = (
   { maps, plan }: Repertoire.Repertoire,
   { engagement }: SkillState.SkillState,
   mapId: string,
-  mayName: (id: string) => boolean
+  mayNameMap: (mapId: string) => boolean = () => true
 ): Refusal.Refusal | undefined => {
   const known = plan ?? {
     maps: maps.map(({ id }) => ({ id, memberIds: [], toolNames: [], nonParkable: true })),
     renewalGrace: 1
   }
-  const isHidden = (id: string) => !mayName(id) && maps.some(({ skills }) => skills.some((skill) => skill.id === id))
-  const judge = (id: string) => (isHidden(id) ? "unknown-map" : Engagement.unreleasable(known, engagement, id))
+  const judge = (id: string) => (mayNameMap(id) ? Engagement.unreleasable(known, engagement, id) : "unknown-map")
   const reason = judge(mapId)
   if (reason === undefined) return undefined
   const others = maps.map(({ id }) => id).filter((id) => judge(id) === undefined)
@@ -139,41 +142,54 @@ export const engageable = (
   })
 }
 
+const notSkipped = (what: string, next: string): Verdict => refused({ ...Skill.noStep, what, next })
+
+/** A step is left out by itself: what the same reply did about it is judged first. */
 const skip = (
   { maps, policy: { mayName = () => true } }: Repertoire.Repertoire,
   state: SkillState.SkillState,
   call: { readonly iteration: number; readonly toolCallId: string; readonly toolName: string },
+  before: ReadonlyArray<Message.ToolCall>,
   reason: string,
   skillId: string | undefined
 ): Verdict => {
   const at = maps.flatMap((map) => {
     const place = SkillState.stepOf(state, map.id)
     const skill = map.skills.find(({ id }) => id === place?.skillId)
-    const isOpen = place !== undefined && place.step < (skill?.steps?.length ?? 0)
+    const step = place === undefined ? undefined : skill?.steps?.[place.step]
     const isRiding = SkillState.recordOf(state, map.id)?.standing !== "parked"
-    return skill !== undefined && isOpen && isRiding && mayName(skill.id)
-      ? [{ mapId: map.id, skill, step: place.step }]
+    return skill !== undefined && place !== undefined && step !== undefined && isRiding
+      ? [{ mapId: map.id, skill, at: place.step, tool: step.toolName }]
       : []
   })
   const named = skillId === undefined ? at : at.filter(({ skill }) => skill.id === skillId)
   const [one] = named
-  if (named.length > 1) {
-    return invalid(call.toolName, [`skillId must be one of ${SafeId.list(named.map(({ skill }) => skill.id))}`])
+  const ids = at.map(({ skill }) => skill.id).filter(mayName)
+  if (named.length > 1) return invalid(call.toolName, [`skillId must be one of ${SafeId.list(ids)}`])
+  if (one === undefined) {
+    return skillId === undefined || ids.length === 0
+      ? refused(Skill.noStep)
+      : invalid(call.toolName, [`skillId must be one of ${SafeId.list(ids)}`])
   }
-  if (one === undefined) return refused(Skill.noStep)
-  const next = Skill.skip(one.skill, one.step, reason)
+  if (before.some(({ toolName }) => toolName === call.toolName || toolName === one.tool)) {
+    const what = "The step was not skipped: the same reply had called its tool, or had skipped one already."
+    return notSkipped(what, "See what came of that first.")
+  }
+  const next = Skill.skip(one.skill, one.at, reason)
   if (Either.isLeft(next)) return refused(next.left)
-  const { mapId, skill, step } = one
+  const { at: step, mapId, skill } = one
   const event = { _tag: "StepSkipped", ...call, mapId, skillId: skill.id, step, reason } as const
-  return { _tag: "Accepted", served: `The step ${step + 1} of ${SafeId.print(skill.id)} was left out.`, event }
+  const of = mayName(skill.id) ? ` of ${SafeId.print(skill.id)}` : ""
+  return { _tag: "Accepted", served: `The step ${step + 1}${of} was left out.`, event }
 }
 
-/** What a call of one of our tools comes to, whose arguments are an object. */
+/** What a call of one of our tools comes to, whose arguments are an object. `before` are the calls before it in its reply. */
 export const judge = (
   repertoire: Repertoire.Repertoire,
   state: SkillState.SkillState,
   iteration: number,
   { toolCallId, toolName }: Message.ToolCall,
+  before: ReadonlyArray<Message.ToolCall>,
   args: Args
 ): Verdict => {
   const call = { iteration, toolCallId, toolName }
@@ -190,7 +206,7 @@ export const judge = (
       if (mapId === undefined || issues.length > 0) {
         return invalid(toolName, mapId === undefined ? ["mapId must be a text that is not blank", ...issues] : issues)
       }
-      const refusal = unreleasable(repertoire, state, mapId, repertoire.policy.mayName ?? (() => true))
+      const refusal = unreleasable(repertoire, state, mapId, FrameworkTool.mayNameMap(repertoire))
       if (refusal !== undefined) return refused(refusal)
       const served = `The map ${SafeId.print(mapId)} was given back: it was not to ride from the next call on. Its cursor did not move.`
       return {
@@ -207,7 +223,7 @@ export const judge = (
         ...extra(args, ["reason", "skillId"])
       ]
       if (typeof reason !== "string" || issues.length > 0) return invalid(toolName, issues)
-      return skip(repertoire, state, call, reason, typeof skillId === "string" ? skillId : undefined)
+      return skip(repertoire, state, call, before, reason, typeof skillId === "string" ? skillId : undefined)
     }
   }
 }

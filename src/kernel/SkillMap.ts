@@ -95,15 +95,23 @@ export const mount = (
     : Either.right({ maps: maps.map(mounted), renewalGrace })
 }
 
-/** The values in a tool's result that the routes of these maps judge, to be kept with the call's outcome. */
+/**
+ * The values in a tool's result that the routes of these maps judge, to be kept with the call's outcome; nothing if none
+ * judges one. `served` is the result as text: a text itself, in which `""` is all of it and other pointers lead into the
+ * JSON that it may be, or else JSON. What a record could not hold is left out, so that no guard finds it.
+ */
 export const fieldsOf = (
   maps: ReadonlyArray<SkillMap>,
   toolName: string,
-  result: unknown
-): ReadonlyArray<CallOutcome.Field> =>
-  Guard.fieldsOf(
-    maps.flatMap(({ routes }) =>
-      routes.filter(({ tool = toolName }) => tool === toolName).flatMap(({ when = [] }) => when)
-    ),
-    result
-  )
+  served: string,
+  isText: boolean
+): ReadonlyArray<CallOutcome.Field> | undefined => {
+  const judged = maps
+    .flatMap(({ routes }) => routes.filter(({ tool = toolName }) => tool === toolName).flatMap(({ when = [] }) => when))
+    .filter(({ field }) => field !== "outcome")
+  if (judged.length === 0) return undefined
+  const whole = judged.filter(({ field }) => isText && field === "")
+  const parsed = Either.try((): unknown => JSON.parse(served))
+  const inside = judged.filter(({ field }) => !isText || field !== "")
+  return [...Guard.fieldsOf(whole, served), ...(Either.isLeft(parsed) ? [] : Guard.fieldsOf(inside, parsed.right))]
+}

@@ -7,6 +7,7 @@
 import * as Cursor from "./Cursor.ts"
 import * as CursorMove from "./CursorMove.ts"
 import * as Engagement from "./Engagement.ts"
+import * as Entry from "./Entry.ts"
 import type * as Event from "./Event.ts"
 import * as Evidence from "./Evidence.ts"
 import * as Gate from "./Gate.ts"
@@ -41,7 +42,7 @@ const resolve = ({ maps }: Repertoire.Repertoire, state: State.State): Moves => 
     iteration: iteration + 1,
     activated: skills.picked,
     // Words that a pass has judged lead nowhere else in a later one.
-    ...(heard === undefined || heard.seq < (marks.at(-1)?.seq ?? 0) ? {} : { said: heard.content }),
+    ...(heard === undefined || heard.seq < (marks.at(-1)?.seq ?? 0) ? {} : { said: Entry.read(heard.content) }),
     ...(started?.tags === undefined ? {} : { tags: started.tags })
   }
   return Object.fromEntries(
@@ -103,11 +104,13 @@ const engage = (
 ): ReadonlyArray<SkillEvent.Decision> => {
   if (plan === undefined) return []
   const { iteration } = known
+  const renewed = Engagement.byMap(Evidence.renew(plan, before.engagement, known).next)
   const advanced = Evidence.advance(plan, before.engagement, known)
   const records = Engagement.byMap(advanced.next)
   const priors = Engagement.byMap(before.engagement)
   const changes = advanced.changes.flatMap((change): ReadonlyArray<SkillEvent.Decision> => {
-    const record = records.get(change.mapId)
+    // What was renewed may have been given back in the same pass: each event has the record as it was then.
+    const record = (change.kind === "parked" ? records : renewed).get(change.mapId)
     const map = plan.maps.find(({ id }) => id === change.mapId)
     if (record === undefined || map === undefined) return []
     if (change.kind === "parked") {
@@ -135,16 +138,15 @@ const superseded = (
   after: SkillState.SkillState
 ): ReadonlyArray<SkillEvent.Decision> => {
   const rides = new Set(Repertoire.riding(self, after).map(({ skill }) => skill.id))
-  return before.facts.picks.flatMap(({ mapId, skillId }): ReadonlyArray<SkillEvent.Decision> => {
-    // What the application engaged is no pick of a skill.
-    if (rides.has(skillId) || !before.picked.includes(skillId)) return []
+  return before.volunteered.flatMap(({ mapId, skillId }): ReadonlyArray<SkillEvent.Decision> => {
+    if (rides.has(skillId)) return []
     const move = CursorMove.get(moves, mapId ?? "")
     return [
       {
         _tag: "SkillSuperseded",
         iteration,
         volunteeredId: skillId,
-        ...(move?.to === undefined ? {} : { wonId: move.to }),
+        ...(move?.to === undefined || move.to === skillId ? {} : { wonId: move.to }),
         ...(move?.from === undefined ? {} : { fromSkillId: move.from }),
         ...(move === undefined ? {} : { source: move.by })
       }

@@ -22,6 +22,8 @@ export interface SkillState {
   readonly steps: CursorMove.ByMap<StepPlace>
   /** Skills whose pick was accepted, in this run. */
   readonly picked: ReadonlyArray<string>
+  /** What the last batch picked, each once. */
+  readonly volunteered: ReadonlyArray<{ readonly skillId: string; readonly mapId?: string }>
   /** Where the model was reminded of steps that it left out. */
   readonly reminded: ReadonlyArray<{ readonly mapId: string; readonly skillId: string }>
   readonly facts: PassFacts.PassFacts
@@ -39,6 +41,7 @@ export const initial: SkillState = {
   engagement: [],
   steps: {},
   picked: [],
+  volunteered: [],
   reminded: [],
   facts: PassFacts.none,
   skips: [],
@@ -48,12 +51,6 @@ export const initial: SkillState = {
 
 export const recordOf = (state: SkillState, mapId: string): Engagement.MapEngagementRecord | undefined =>
   state.engagement.find((record) => record.mapId === mapId)
-
-/** The members whose instructions and tools ride: those under the cursors of maps that are not parked. */
-export const riding = (state: SkillState): ReadonlyArray<Required<CallOutcome.Owner>> =>
-  Object.entries(state.cursors).flatMap(([mapId, memberId]) =>
-    recordOf(state, mapId)?.standing === "parked" ? [] : [{ mapId, memberId }]
-  )
 
 const withRecord = (state: SkillState, next: Engagement.MapEngagementRecord): SkillState => {
   const isKnown = recordOf(state, next.mapId) !== undefined
@@ -98,6 +95,7 @@ export const commit = (state: SkillState, offerVersion: string | undefined): Ski
   return {
     ...after(state, state.decided),
     facts: PassFacts.none,
+    volunteered: [],
     skips: [],
     judged: [],
     decided: [],
@@ -112,7 +110,9 @@ const judge = (state: SkillState, event: SkillEvent.Judged): SkillState => {
       const { intent, mapId, skillId } = event
       const pick = { skillId, ...(mapId === undefined ? {} : { mapId }), intent }
       const picked = state.picked.includes(skillId) ? state.picked : [...state.picked, skillId]
-      return { ...state, picked, facts: { ...facts, picks: [...facts.picks, pick] } }
+      const isNamed = state.volunteered.some((one) => one.skillId === skillId)
+      const volunteered = isNamed ? state.volunteered : [...state.volunteered, pick]
+      return { ...state, picked, volunteered, facts: { ...facts, picks: [...facts.picks, pick] } }
     }
     case "SkillRefused":
       return state

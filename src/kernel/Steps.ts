@@ -21,7 +21,8 @@ const after = (
 ): number =>
   outcomes.reduce((step, outcome) => {
     const skipped = skips.find(({ toolCallId }) => toolCallId === outcome.toolCallId)
-    if (skipped === undefined) return Skill.stepAfter(skill, step, [outcome])
+    // The same tool of another owner does no step of this skill.
+    if (skipped === undefined) return outcome.owner.mapId === mapId ? Skill.stepAfter(skill, step, [outcome]) : step
     // A step that was done in the same batch is not left out.
     const isAtHand = skipped.mapId === mapId && skipped.skillId === skill.id && skipped.step === step
     return isAtHand ? step + 1 : step

@@ -22,6 +22,8 @@ export type MapCause =
 export interface MapWhy {
   readonly node: MapNode
   readonly causes: ReadonlyArray<{ readonly grounds: Edge["grounds"]; readonly cause: MapCause }>
+  /** The run whose record says how its cursor came where it was when it was founded. */
+  readonly carriedFrom?: string
 }
 
 interface Record {
@@ -103,66 +105,109 @@ const causesOf = (record: Record, map: Lease.MountedMap, change: Change): Readon
   return all.filter(({ seq }, at) => all.findIndex((cause) => cause.seq === seq) === at)
 }
 
-const sinceOf = (record: Lease.MapEngagementRecord, change: Change | undefined): string => {
-  const on = `on ${record.by} evidence`
-  if (record.standing === "parked") {
-    return change?._tag === "MapParked" && change.reason === "released"
-      ? `did not ride: it was released in pass ${record.since}`
-      : `did not ride: parked in pass ${record.since} after ${passes(record.idle)} without use, ${on}`
-  }
-  const idle = record.idle === 0 ? "" : `, ${passes(record.idle)} without use`
-  return `engaged since pass ${record.since} ${on}${idle}`
+/** What is so of a lease, and where the record says that it came about. */
+interface Story {
+  readonly lease: Lease.MapEngagementRecord
+  readonly last?: Change
+  /** The pass in which its evidence was last the reason of a change. */
+  readonly ratedIn: number
+  readonly byTag: boolean
 }
 
-const witnessOf = ({ witness }: Lease.MapEngagementRecord): string =>
-  witness === undefined ? "" : `, by the words ${SafeId.literal(witness, 200)}`
+const standingOf = ({ last, lease, ratedIn }: Story): string => {
+  const { by, idle, since, standing } = lease
+  if (standing === "parked") {
+    return last?._tag === "MapParked" && last.reason === "released"
+      ? `did not ride: it was released in pass ${since}`
+      : `did not ride: parked in pass ${since} after ${passes(idle)} without use, on ${by} evidence`
+  }
+  const rated = ratedIn === since ? `on ${by} evidence` : `on ${by} evidence of pass ${ratedIn}`
+  return `engaged since pass ${since}, ${rated}${idle === 0 ? "" : `, ${passes(idle)} without use`}`
+}
+
+/** The words that matched are of the founding, or of the engagement after a park: they are a match, and no choice. */
+const foundedOf = ({ byTag, lease }: Story): string => {
+  const { foundedAt, foundedBy, foundedOn, witness } = lease
+  const at = foundedOn === undefined ? "" : ` at ${SafeId.print(foundedOn)}`
+  const matched =
+    witness === undefined ? "" : `, matched by the ${byTag ? "tag" : "words"} ${SafeId.literal(witness, 200)}`
+  return `founded in pass ${foundedAt} on ${foundedBy} evidence${at}${matched}`
+}
 
 /** The one line that says it. */
-const lineOf = (
-  record: Lease.MapEngagementRecord | undefined,
-  change: Change | undefined,
-  cursor: string | undefined,
-  isLeased: boolean
-): string => {
+const lineOf = (story: Story | undefined, cursor: string | undefined, isLeased: boolean): string => {
   const on = cursor === undefined ? "it had no cursor" : `its cursor was on ${SafeId.print(cursor)}`
   if (!isLeased) return `${cursor === undefined ? "did not ride" : "rode"}: no lease was kept, and ${on}`
-  if (record === undefined) return `did not ride: nothing had engaged it, and ${on}`
-  const founded = `founded in pass ${record.foundedAt} on ${record.foundedBy} evidence${
-    record.foundedOn === undefined ? "" : ` at ${SafeId.print(record.foundedOn)}`
-  }`
-  return `${sinceOf(record, change)}${witnessOf(record)}; ${founded}; ${on}`
+  if (story === undefined) return `did not ride: nothing had engaged it, and ${on}`
+  return `${standingOf(story)}; ${foundedOf(story)}; ${on}`
 }
 
-/** Why each map of a run rode in a pass or did not, in plan order. */
-export const of = (record: Record, mark: Wire.Mark): ReadonlyArray<MapWhy> => {
+const isLeaseOf =
+  (mapId: string, pass: number) =>
+  (event: Event.Event): event is Change =>
+    (event._tag === "MapEngaged" || event._tag === "MapParked") && event.mapId === mapId && event.iteration <= pass
+
+/** Whether a piece or a tool of the member under the cursor was on the wire. */
+const rode = ({ state }: Record, { selection }: Wire.Mark, mapId: string, cursor: string | undefined): boolean => {
+  if (selection.system.some(({ owner }) => owner?.mapId === mapId)) return true
+  const names = new Set(selection.tools.map(({ tool }) => tool.name))
+  return state.tools.some(
+    ({ declared: { name, owners = [] } }) =>
+      names.has(name) && owners.some((owner) => owner.mapId === mapId && owner.memberId === cursor)
+  )
+}
+
+const why = (record: Record, mark: Wire.Mark, map: Lease.MountedMap, isLeased: boolean): MapWhy => {
   const { events, state } = record
-  const { maps = [], renewalGrace } = state.started?.manifest.skills ?? {}
   const { iteration: pass, skills } = mark
-  return maps.map((map): MapWhy => {
-    const of = SkillState.recordOf(skills, map.id)
-    const cursor = CursorMove.get(skills.cursors, map.id)
-    const changes = events.flatMap((event, seq) =>
-      (event._tag === "MapEngaged" || event._tag === "MapParked") && event.mapId === map.id && event.iteration <= pass
-        ? [{ event, seq }]
-        : []
-    )
-    const [first] = changes
-    const last = changes.at(-1)
-    const isRiding = mark.selection.system.some(({ owner }) => owner?.mapId === map.id)
-    const node: MapNode = {
-      kind: "map",
-      id: `map:${pass}:${map.id}`,
-      mapId: map.id,
-      pass,
-      seq: last?.seq ?? mark.seq,
-      rides: isRiding,
-      ...(of === undefined ? {} : { lease: of }),
-      ...(cursor === undefined ? {} : { cursor }),
-      what: lineOf(of, last?.event, cursor, renewalGrace !== undefined)
-    }
-    const caused = (grounds: Edge["grounds"], change: typeof first) =>
-      change === undefined ? [] : causesOf(record, map, change.event).map((cause) => ({ grounds, cause }))
-    const latest = last === first ? [] : caused(last?.event._tag === "MapParked" ? "parked" : "engaged", last)
-    return { node, causes: [...caused("founded", first), ...latest] }
-  })
+  const lease = SkillState.recordOf(skills, map.id)
+  const cursor = CursorMove.get(skills.cursors, map.id)
+  const isChange = isLeaseOf(map.id, pass)
+  const changes = events.flatMap((event, seq) => (isChange(event) ? [{ event, seq }] : []))
+  const [first] = changes
+  const last = changes.at(-1)
+  const rated = changes.findLast(({ event }) => event._tag === "MapEngaged")?.event.iteration
+  const byTag = events.some(
+    (event) =>
+      event._tag === "CursorMoved" &&
+      event.mapId === map.id &&
+      event.witness?.text === lease?.witness &&
+      event.witness !== undefined &&
+      event.witness.keyword === undefined
+  )
+  const story =
+    lease === undefined
+      ? undefined
+      : { lease, ...(last === undefined ? {} : { last: last.event }), ratedIn: rated ?? lease.since, byTag }
+  const node: MapNode = {
+    kind: "map",
+    id: idOf(pass, map.id),
+    mapId: map.id,
+    pass,
+    seq: last?.seq ?? mark.seq,
+    rides: lease?.standing !== "parked" && rode(record, mark, map.id, cursor),
+    ...(lease === undefined ? {} : { lease }),
+    ...(cursor === undefined ? {} : { cursor }),
+    what: lineOf(story, cursor, isLeased)
+  }
+  const caused = (grounds: Edge["grounds"], change: typeof first) =>
+    change === undefined ? [] : causesOf(record, map, change.event).map((cause) => ({ grounds, cause }))
+  const latest = last === first ? [] : caused(last?.event._tag === "MapParked" ? "parked" : "engaged", last)
+  const causes = [...caused("founded", first), ...latest]
+  const { cursors, followUpOf } = state.started ?? {}
+  const isCarried =
+    followUpOf !== undefined &&
+    first?.event.iteration === 1 &&
+    CursorMove.get(cursors ?? {}, map.id) === lease?.foundedOn
+  return { node, causes, ...(isCarried && causes.length === 0 ? { carriedFrom: followUpOf } : {}) }
+}
+
+export const idOf = (pass: number, mapId: string): string => `map:${pass}:${mapId}`
+
+/** Why each map of a run, or one of them, rode in a pass or did not, in plan order. */
+export const of = (record: Record, mark: Wire.Mark, mapId?: string): ReadonlyArray<MapWhy> => {
+  const { maps = [], renewalGrace } = record.state.started?.manifest.skills ?? {}
+  return maps
+    .filter(({ id }) => mapId === undefined || id === mapId)
+    .map((map) => why(record, mark, map, renewalGrace !== undefined))
 }

@@ -172,11 +172,18 @@ const visitRoot = (
 export const visitMaps = (walk: Walk, pass: number, mapId?: string, from?: string): void => {
   const { events, state } = walk.sources
   const mark = state.marks.find(({ iteration }) => iteration === pass)
-  for (const { causes, node } of mark === undefined ? [] : WhyMap.of({ events, state }, mark)) {
-    if (mapId !== undefined && node.mapId !== mapId) continue
-    if (from !== undefined) edge(walk, from, node.id, "rode")
+  if (mark === undefined) return
+  if (mapId !== undefined && from !== undefined) {
+    edge(walk, from, WhyMap.idOf(pass, mapId), "rode")
+    if (walk.nodes.has(WhyMap.idOf(pass, mapId))) return
+  }
+  for (const { carriedFrom, causes, node } of WhyMap.of({ events, state }, mark, mapId)) {
     if (walk.nodes.has(node.id)) continue
     walk.nodes.set(node.id, node)
+    if (carriedFrom !== undefined) {
+      const what = `Its cursor was carried from the run ${Printable.quote(carriedFrom)}: ask there what moved it.`
+      gap(walk, "elsewhere", node.id, what)
+    }
     for (const { cause, grounds } of causes) {
       if (cause.kind !== "call") {
         visitRoot(walk, node.id, cause.kind, cause.seq, cause.what, grounds)

@@ -20,7 +20,7 @@ import type * as Gate from "../kernel/Gate.ts"
 import * as Outcome from "../kernel/Outcome.ts"
 import * as Piece from "../kernel/Piece.ts"
 import * as Printable from "../kernel/Printable.ts"
-import type * as Repertoire from "../kernel/Repertoire.ts"
+import * as Repertoire from "../kernel/Repertoire.ts"
 import * as Run from "../kernel/Run.ts"
 import type * as Skill from "../kernel/Skill.ts"
 import type * as SkillMap from "../kernel/SkillMap.ts"
@@ -65,8 +65,8 @@ export interface Options<Tools extends Record<string, Tool.Any>> {
   readonly skills?: ReadonlyArray<Skill.Skill>
   /** How long a map rides on tentative evidence; `false` never parks one. Default: a grace of 3 idle passes. */
   readonly engagement?: { readonly renewalGrace?: number } | false
-  /** Whether a pick of the model may move a cursor. Default `assist`: it may. */
-  readonly posture?: Gate.Posture
+  /** Whether a pick of the model may move a cursor: with `assist`, the default, it may; on `rails` only routes do. */
+  readonly posture?: Exclude<Gate.Posture, "guard">
   /** Which skills the model may know of: an id that it refuses is named to it nowhere. Default: all. */
   readonly mayName?: (skillId: string) => boolean
   readonly budget?: Limits
@@ -143,11 +143,25 @@ export const make = <Tools extends Record<string, Tool.Any> = {}>(options: Optio
   }
 }
 
-/** The agent without one or more of its pieces: the same question can then be asked without them. */
-export const without = <R>(agent: Agent<R>, ...ids: ReadonlyArray<string>): Agent<R> => ({
-  ...agent,
-  pieces: agent.pieces.filter(({ id }) => !ids.includes(id))
-})
+/**
+ * The agent without one or more of its pieces, the instructions of skills included: the same question can then be asked
+ * without them. An id that no piece has is a fault of the definition, reported by the first effect that uses it.
+ */
+export const without = <R>(agent: Agent<R>, ...ids: ReadonlyArray<string>): Agent<R> => {
+  const { pieces, problems, repertoire } = agent
+  const known = [...pieces, ...(repertoire?.members ?? []).flatMap(({ piece }) => piece ?? [])].map(({ id }) => id)
+  return {
+    ...agent,
+    pieces: pieces.filter(({ id }) => !ids.includes(id)),
+    ...(repertoire === undefined ? {} : { repertoire: Repertoire.without(repertoire, ids) }),
+    problems: [
+      ...problems,
+      ...ids
+        .filter((id) => !known.includes(id))
+        .map((id) => `The agent has no piece ${Printable.quote(id)} to do without.`)
+    ]
+  }
+}
 
 /** The services that every run uses. */
 export type Services = LLM.LLM | ArtifactStore.ArtifactStore | Record.Record
@@ -172,11 +186,12 @@ const newRunId = Effect.map(Effect.replicateEffect(Random.nextIntBetween(0, alph
   digits.map((digit) => alphabet.charAt(digit)).join("")
 )
 
-const validate = (
-  agent: Agent<never> | Agent<unknown>,
-  input: string
-): Effect.Effect<void, AgentError.InvalidAgent> => {
-  const problems = [...agent.problems, ...(input.trim() === "" ? ["The input is empty."] : [])]
+const validate = (agent: Agent<never> | Agent<unknown>, input: string, tags: ReadonlyArray<string> = []) => {
+  const problems = [
+    ...agent.problems,
+    ...(input.trim() === "" ? ["The input is empty."] : []),
+    ...tags.filter((tag) => Printable.wellFormed(tag) !== tag).map(() => "A tag holds a lone surrogate.")
+  ]
   return problems.length === 0 ? Effect.void : AgentError.invalid(agent.name, problems)
 }
 
@@ -251,7 +266,7 @@ const manifestOf = ({ limits, repertoire }: Agent<unknown>): Event.Manifest => (
 
 const begin = <R>(agent: Agent<R>, input: string, options: RunOptions | undefined, emit: Emit) =>
   Effect.gen(function* () {
-    yield* validate(agent, input)
+    yield* validate(agent, input, options?.tags)
     const runId = options?.runId ?? (yield* newRunId)
     const startedAt = yield* Clock.currentTimeMillis
     const { tags } = options ?? {}
@@ -337,7 +352,7 @@ export const resumeStream = <R>(
 
 const goOn = <R>(agent: Agent<R>, runId: string, message: string, options: RunOptions | undefined, emit: Emit) =>
   Effect.gen(function* () {
-    yield* validate(agent, message)
+    yield* validate(agent, message, options?.tags)
     const { state } = yield* load(runId)
     if (state.ended === undefined) {
       return yield* AgentError.open(runId)
@@ -352,7 +367,7 @@ const goOn = <R>(agent: Agent<R>, runId: string, message: string, options: RunOp
       manifest: manifestOf(agent),
       input,
       followUpOf: runId,
-      ...AgentSkills.cursors(agent.repertoire, state.skills),
+      ...AgentSkills.places(agent.repertoire, state.skills),
       ...(options?.tags === undefined ? {} : { tags: options.tags })
     }
     const carried = state.messages.map(({ from, message, origin, seq }): Event.MessageCarried => ({

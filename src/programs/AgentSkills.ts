@@ -14,7 +14,7 @@ import * as Repertoire from "../kernel/Repertoire.ts"
 import * as SafeId from "../kernel/SafeId.ts"
 import type * as Skill from "../kernel/Skill.ts"
 import * as SkillMap from "../kernel/SkillMap.ts"
-import type * as SkillState from "../kernel/SkillState.ts"
+import * as SkillState from "../kernel/SkillState.ts"
 import * as Loop from "./Loop.ts"
 
 export interface Options {
@@ -79,6 +79,15 @@ export const make = (options: Options, declared: ReadonlyArray<Event.ToolDeclare
         skillProblems(skill, `The skill ${SafeId.print(skill.id)} of the map ${SafeId.print(id)}`, tools)
       )
     ),
+    ...Array.from(members)
+      .filter((id) => maps.filter(({ skills }) => skills.some((skill) => skill.id === id)).length > 1)
+      .map((id) => `The skill ${SafeId.print(id)} is in two maps: give each an id of its own.`),
+    ...maps
+      .filter((map) => Either.isLeft(Json.canonical(map)))
+      .map(({ id }) => `The map ${SafeId.print(id)} holds something that is no JSON, or a lone surrogate.`),
+    ...open
+      .filter(({ steps = [] }) => steps.length > 0)
+      .map(({ id }) => `The skill ${SafeId.print(id)} has steps, which only a skill of a map can have.`),
     ...open.flatMap((skill) => skillProblems(skill, `The skill ${SafeId.print(skill.id)}`, tools)),
     ...openIds
       .filter((id, at) => id.trim() === "" || id.includes("/") || members.has(id) || openIds.indexOf(id) !== at)
@@ -101,14 +110,21 @@ export const manifest = ({ maps, open, plan }: Repertoire.Repertoire): Event.Ski
   open: open.map(({ id }) => id)
 })
 
-/** The places of an earlier run's cursors that a follow-up takes over: those on skills that its maps still have. */
-export const cursors = (
+/** The places of an earlier run that a follow-up takes over: those on skills that its maps still have. */
+export const places = (
   repertoire: Repertoire.Repertoire | undefined,
-  { cursors }: SkillState.SkillState
-): Pick<Event.RunStarted, "cursors"> => {
+  state: SkillState.SkillState
+): Pick<Event.RunStarted, "cursors" | "steps"> => {
   const kept = (repertoire?.maps ?? []).flatMap(({ id, skills }) => {
-    const at = CursorMove.get(cursors, id)
+    const at = CursorMove.get(state.cursors, id)
     return at !== undefined && skills.some((skill) => skill.id === at) ? [[id, at] as const] : []
   })
-  return kept.length === 0 ? {} : { cursors: Object.fromEntries(kept) }
+  const steps = kept.flatMap(([id]) => {
+    const place = SkillState.stepOf(state, id)
+    return place === undefined ? [] : [[id, place] as const]
+  })
+  return {
+    ...(kept.length === 0 ? {} : { cursors: Object.fromEntries(kept) }),
+    ...(steps.length === 0 ? {} : { steps: Object.fromEntries(steps) })
+  }
 }

@@ -101,7 +101,7 @@ export interface Options {
   readonly handlers: Handlers
   readonly maxResultChars: number
   /** The values that decisions will read in a result: a text as it is, or else JSON. */
-  readonly fieldsOf: (toolName: string, result: string, isText: boolean) => ReadonlyArray<CallOutcome.Field>
+  readonly fieldsOf: (toolName: string, result: string, isText: boolean) => ReadonlyArray<CallOutcome.Field> | undefined
 }
 
 /** A call that is ready to run, or its refusal. */
@@ -181,7 +181,7 @@ const returned = (
   { iteration }: Options,
   { toolCallId, toolName }: Message.ToolCall,
   served: string,
-  fields: ReadonlyArray<CallOutcome.Field>
+  fields: ReadonlyArray<CallOutcome.Field> | undefined
 ): Event.ToolSettled => ({
   _tag: "ToolSettled",
   iteration,
@@ -189,7 +189,7 @@ const returned = (
   toolName,
   outcome: "ran-ok",
   served,
-  ...(fields.length === 0 ? {} : { fields })
+  ...(fields === undefined ? {} : { fields })
 })
 
 /** Runs a call that is ready, and says what it came to. */
@@ -198,7 +198,7 @@ export const execute = (
   { decoded, planned }: Ready & { readonly _tag: "Ready" }
 ): Effect.Effect<Event.ToolSettled> => {
   const { call, own, replay } = planned
-  if (own !== undefined) return Effect.succeed(returned(options, call, own.served, []))
+  if (own !== undefined) return Effect.succeed(returned(options, call, own.served, undefined))
   const tool = options.tools.get(call.toolName)
   const handler = options.handlers.get(call.toolName)
   if (tool === undefined || handler === undefined) {

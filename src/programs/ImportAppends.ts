@@ -24,7 +24,7 @@ const follows = ({ _tag }: Event.Event): boolean =>
  * The run's start with what it declares, then each reply with what was said before it and what settles it. No append is
  * larger than a line of the record can be, if no event is.
  */
-export const of = (events: ReadonlyArray<Event.Event>): ReadonlyArray<ReadonlyArray<Event.Event>> => {
+const of = (events: ReadonlyArray<Event.Event>): ReadonlyArray<ReadonlyArray<Event.Event>> => {
   const appends: Array<Array<Event.Event>> = []
   let open = 0
   let isReplied = false

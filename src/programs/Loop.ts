@@ -23,7 +23,7 @@ import type * as Wire from "../kernel/Wire.ts"
 import * as LLM from "../services/LLM.ts"
 import * as Record from "../services/Record.ts"
 import * as Dispatch from "./Dispatch.ts"
-import * as Steering from "./Steering.ts"
+import * as Wheel from "./Wheel.ts"
 
 /** What can be seen of a run while it goes on: entries once they are on the record, and parts of a reply as they come. */
 export type Progress =
@@ -39,7 +39,7 @@ export interface Options {
   readonly handlers: Dispatch.Handlers
   readonly concurrency: number
   readonly maxResultChars: number
-  readonly steering?: Steering.Steering
+  readonly steering?: Wheel.Steering
   readonly emit: (progress: Progress) => Effect.Effect<void>
 }
 
@@ -97,7 +97,7 @@ export const drive = (
     let pending: ReadonlyArray<Event.Event> = []
     let failure: LLM.LLMError | undefined
     let died: Cause.Cause<never> | undefined
-    const finished = new Map<string, Event.ToolSettled>()
+    const finished = new Map<string, ReadonlyArray<Event.Event>>()
 
     const happen = (events: ReadonlyArray<Event.Event>): void => {
       pending = [...pending, ...events]
@@ -167,7 +167,7 @@ export const drive = (
       Effect.gen(function* () {
         const { maps = [] } = options.spec.skills ?? {}
         const fieldsOf: Dispatch.Options["fieldsOf"] = (toolName, result, isText) =>
-          maps.length === 0 ? [] : SkillMap.fieldsOf(maps, toolName, isText ? result : JSON.parse(result))
+          SkillMap.fieldsOf(maps, toolName, result, isText)
         const dispatch: Dispatch.Options = { ...options, iteration, fieldsOf }
         const judged = yield* Effect.forEach(calls, (call) => Dispatch.check(dispatch, call))
         let more = 0
@@ -184,12 +184,11 @@ export const drive = (
           yield* commit
         }
         const settle = (one: Dispatch.Ready) =>
-          one._tag === "Settled"
-            ? Effect.succeed([...Call.verdictOf(state, one.planned), one.event])
-            : Effect.map(Dispatch.execute(dispatch, one), (event) => {
-                finished.set(event.toolCallId, event)
-                return [...Call.verdictOf(state, one.planned), event]
-              })
+          Effect.map(one._tag === "Settled" ? Effect.succeed(one.event) : Dispatch.execute(dispatch, one), (event) => {
+            const events = [...Call.verdictOf(state, one.planned), event]
+            finished.set(event.toolCallId, events)
+            return events
+          })
         const { concurrency } = options
         const settled = yield* inTime(Effect.forEach(checked, settle, { concurrency }))
         if (Option.isNone(settled)) return yield* outOfTime
@@ -230,7 +229,7 @@ export const drive = (
     )
     const { steering } = options
     if (steering === undefined) return yield* driven
-    return yield* Steering.attached(steering, { spec: options.spec, state: () => state, happen }, driven)
+    return yield* Wheel.attached(steering, { spec: options.spec, state: () => state, happen }, driven)
   })
 
 const layerDied: LLM.Details = {

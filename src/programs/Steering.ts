@@ -11,15 +11,12 @@
  */
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
-import type * as Event from "../kernel/Event.ts"
 import * as Problem from "../kernel/Problem.ts"
 import * as Refusal from "../kernel/Refusal.ts"
-import type * as Run from "../kernel/Run.ts"
 import * as SkillCall from "../kernel/SkillCall.ts"
 import type * as SkillEvent from "../kernel/SkillEvent.ts"
-import type * as State from "../kernel/State.ts"
+import * as Wheel from "./Wheel.ts"
 
 /** The map was left as it is. `refusal` is the value that the model would be shown. */
 export class SteeringRefused extends Schema.TaggedError<SteeringRefused>()("SteeringRefused", {
@@ -32,21 +29,10 @@ export class SteeringRefused extends Schema.TaggedError<SteeringRefused>()("Stee
   }
 }
 
-/** A run that is being driven in this process. */
-interface Driven {
-  readonly spec: Pick<Run.Spec, "skills">
-  readonly state: () => State.State
-  readonly happen: (events: ReadonlyArray<Event.Event>) => void
-}
-
-export interface Steering {
-  readonly driven: Ref.Ref<Driven | undefined>
-}
+export type { Steering } from "./Wheel.ts"
 
 /** A wheel for one run at a time: it steers the run that it was given to last, while that run goes on. */
-export const make: Effect.Effect<Steering> = Effect.map(Ref.make<Driven | undefined>(undefined), (driven) => ({
-  driven
-}))
+export const make: Effect.Effect<Wheel.Steering> = Effect.sync(Wheel.make)
 
 const notDriven: Refusal.Refusal = {
   tag: "MapNotEngaged",
@@ -59,7 +45,7 @@ const notDriven: Refusal.Refusal = {
 }
 
 const judge = (
-  { spec: { skills }, state }: Driven,
+  { spec: { skills }, state }: Wheel.Driven,
   verb: SkillEvent.MapSteered["verb"],
   mapId: string
 ): Either.Either<SkillEvent.MapSteered, Refusal.Refusal> => {
@@ -69,34 +55,29 @@ const judge = (
   if (verb === "engage") {
     return Either.map(SkillCall.engageable(skills, stand, mapId), (memberId) => ({ ...event, memberId }))
   }
-  const refusal = SkillCall.unreleasable(skills, stand, mapId, () => true)
+  const refusal = SkillCall.unreleasable(skills, stand, mapId)
   return refusal === undefined ? Either.right(event) : Either.left(refusal)
 }
 
-const ask = (self: Steering, verb: SkillEvent.MapSteered["verb"], mapId: string) =>
-  Effect.flatMap(Ref.get(self.driven), (driven): Effect.Effect<void, SteeringRefused> => {
+// Nothing comes between the verdict and the event: the next pass is not decided in the meantime.
+const ask = (self: Wheel.Steering, verb: SkillEvent.MapSteered["verb"], mapId: string) =>
+  Effect.suspend((): Effect.Effect<void, SteeringRefused> => {
+    const driven = Wheel.driven(self)
     const judged = driven === undefined ? Either.left(notDriven) : judge(driven, verb, mapId)
-    return Either.match(judged, {
-      onLeft: (refusal) => new SteeringRefused({ mapId, refusal, ...Problem.of(refusal) }),
-      onRight: (event) => Effect.sync(() => driven?.happen([event]))
-    })
+    if (Either.isLeft(judged)) {
+      return new SteeringRefused({ mapId, refusal: judged.left, ...Problem.of(judged.left) })
+    }
+    driven?.happen([judged.right])
+    return Effect.void
   })
 
 /**
  * Asks for a map to ride: explicit evidence, judged by the next pass. A map without a cursor takes part from then on, and
  * sends nothing until its cursor comes to a skill. It is on the record with the next append.
  */
-export const engage = (self: Steering, mapId: string): Effect.Effect<void, SteeringRefused> =>
+export const engage = (self: Wheel.Steering, mapId: string): Effect.Effect<void, SteeringRefused> =>
   ask(self, "engage", mapId)
 
 /** Parks a map from the next pass on, whatever it rests on. A map that is parked or may not be parked is refused. */
-export const release = (self: Steering, mapId: string): Effect.Effect<void, SteeringRefused> =>
+export const release = (self: Wheel.Steering, mapId: string): Effect.Effect<void, SteeringRefused> =>
   ask(self, "release", mapId)
-
-/** @internal The effect, whose run this steers while it goes on. */
-export const attached = <A, E, R>(self: Steering, driven: Driven, effect: Effect.Effect<A, E, R>) =>
-  Effect.acquireUseRelease(
-    Ref.set(self.driven, driven),
-    () => effect,
-    () => Ref.update(self.driven, (now) => (now === driven ? undefined : now))
-  )

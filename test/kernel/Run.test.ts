@@ -257,7 +257,7 @@ describe("Run.abort", () => {
       Script.called(1, "b"),
       Script.settled(1, "a")
     ])
-    const finished = new Map([["b", Script.settled(1, "b")]])
+    const finished = new Map([["b", [Script.settled(1, "b")]]])
     const events = Run.abort(state, Refusal.interrupted, 7, finished)
     assert.deepStrictEqual(
       events.map((event) => (event._tag === "ToolSettled" ? [event.toolCallId, event.outcome] : event._tag)),

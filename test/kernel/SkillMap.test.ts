@@ -235,9 +235,16 @@ describe("SkillMap.mount", () => {
 
 describe("SkillMap.fieldsOf", () => {
   it("keeps what the routes of a tool judge, and nothing else", () => {
-    const result = { status: "open", secret: "x", n: 1 }
-    assert.deepStrictEqual(SkillMap.fieldsOf([sound], "lookup", result), [{ pointer: "/status", value: "open" }])
-    assert.deepStrictEqual(SkillMap.fieldsOf([sound], "update", result), [])
+    const result = JSON.stringify({ status: "open", secret: "x", n: 1 })
+    const kept = [{ pointer: "/status", value: "open" }]
+    assert.deepStrictEqual(SkillMap.fieldsOf([sound], "lookup", result, false), kept)
+    assert.deepStrictEqual(SkillMap.fieldsOf([sound], "lookup", result, true), kept, "a text may be JSON")
+    assert.isUndefined(SkillMap.fieldsOf([sound], "update", result, false))
+    const deep = `${"[".repeat(500)}${"]".repeat(500)}`
+    for (const status of ['{"__proto__":1}', deep, "-0", '"\\ud800"']) {
+      assert.deepStrictEqual(SkillMap.fieldsOf([sound], "lookup", `{"status":${status}}`, false), [])
+    }
+    assert.deepStrictEqual(SkillMap.fieldsOf([sound], "lookup", "no JSON", true), [])
   })
 })
 

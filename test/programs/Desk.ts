@@ -32,6 +32,15 @@ export const handlers = (results: { readonly [tool: string]: unknown } = {}) => 
   })
 }
 
+/** Handlers that never come to an end. */
+export const hanging = toolkit.toLayer({
+  weather: () => Effect.never,
+  clock: () => Effect.never,
+  find_order: () => Effect.never,
+  refund: () => Effect.never,
+  zone: () => Effect.never
+})
+
 const toolsOf = (...tools: ReadonlyArray<Tool.Any>) => Agent.skillTools(Toolkit.make(...tools))
 
 /** Two skills about orders: the first leads to the second when an order was delivered. */
@@ -72,7 +81,9 @@ export const agent = (more: Partial<Options> = {}) =>
   Agent.make({ name: "desk", instructions: "Help.", toolkit, maps: [orders], ...more })
 
 /** A model that makes one call a pass, and then answers. A call is a tool, or a tool with arguments. */
-export const script = (...passes: ReadonlyArray<string | readonly [tool: string, args: unknown] | null>): LLM.Steps =>
+export const script = (
+  ...passes: ReadonlyArray<string | readonly [tool: string, args: unknown] | null>
+): ReadonlyArray<LLM.Step> =>
   [
     ...passes.map((pass, index): LLM.Step => {
       if (pass === null) return LLM.together()
@@ -80,7 +91,7 @@ export const script = (...passes: ReadonlyArray<string | readonly [tool: string,
       return LLM.call(tool, args, `c${index + 1}`)
     }),
     "Done."
-  ] satisfies LLM.Steps
+  ] satisfies ReadonlyArray<LLM.Step>
 
 /** What a wire holds of skills: the system pieces after the instructions, and the tools. */
 export const held = (wire: Wire.Wire) => ({

@@ -1,7 +1,8 @@
 import * as Tool from "@effect/ai/Tool"
 import * as Toolkit from "@effect/ai/Toolkit"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Either } from "effect"
+import { Effect, Either, Fiber } from "effect"
+import type * as Event from "../../src/kernel/Event.ts"
 import * as CallOutcome from "../../src/kernel/CallOutcome.ts"
 import * as Piece from "../../src/kernel/Piece.ts"
 import * as Run from "../../src/kernel/Run.ts"
@@ -100,7 +101,7 @@ describe("Timelines", () => {
     })
   )
 
-  it.effect("T5: a map that a pick founded parks on a weaker tenant", () =>
+  it.effect("T5: a map that a pick founded is rated anew when a route takes its cursor on", () =>
     Effect.gen(function* () {
       const toZones = Either.getOrThrow(
         SkillMap.make({
@@ -684,6 +685,15 @@ describe("An agent with skills", () => {
     assert.include(problems({ skills: [{ ...Desk.guide, steps }] }), "has a step that calls weather")
     assert.include(problems({ skills: [{ ...Desk.guide, instructions: "\ud800" }] }), "lone surrogate")
     assert.include(problems({ pieces: [Piece.fact("skill:x", "x")] }), "begins as those of the runtime do")
+    assert.include(problems({ maps: [{ ...Desk.orders, id: "__proto__" }] }), "must have another id")
+    for (const id of [" ", "a/b"])
+      assert.include(problems({ skills: [{ ...Desk.guide, id }] }), "must have an id of its own")
+    const twin = { ...Desk.places, id: "twin", skills: [...Desk.places.skills] }
+    assert.include(problems({ maps: [Desk.places, twin] }), "is in two maps")
+    const ill = { ...Desk.places, entries: [{ skillId: "place", keywords: ["town\ud800"] }] }
+    assert.include(problems({ maps: [ill] }), "a lone surrogate")
+    const open = { ...Desk.guide, tools: find.tools, steps: [{ toolName: "find_order", note: "" }] }
+    assert.include(problems({ skills: [open] }), "has steps, which only a skill of a map can have")
   })
 
   it("keeps the names of the framework's tools", () => {
@@ -693,4 +703,311 @@ describe("An agent with skills", () => {
       assert.include(problems.join("\n"), "has a name that is kept for a tool of the framework")
     }
   })
+})
+
+describe("What a run with skills cannot be broken by", () => {
+  it.effect("a result whose judged value no record can hold", () =>
+    Effect.gen(function* () {
+      for (const status of [JSON.parse('{"__proto__":1}'), JSON.parse(`${"[".repeat(100)}${"]".repeat(100)}`), -0]) {
+        const results = { find_order: { status } }
+        const { outcome, state } = yield* play(Desk.agent(), "What of my order?", Desk.script("find_order"), {
+          results
+        })
+        assert.strictEqual(outcome.status, "answered")
+        assert.deepStrictEqual(state.skills.cursors, { orders: "find" })
+      }
+    })
+  )
+
+  it.effect("a result that is a text of JSON, whatever other maps judge of it", () =>
+    Effect.gen(function* () {
+      const whole = [
+        { from: "place", to: "place", tool: "find_order", when: [{ field: "", op: "eq" as const, value: "x" }] }
+      ]
+      const other = { ...Desk.places, routes: whole }
+      for (const maps of [[Desk.orders], [Desk.orders, other]]) {
+        const results = { find_order: '{"status":"delivered"}' }
+        const { state } = yield* play(Desk.agent({ maps }), "My order in town?", Desk.script("find_order"), { results })
+        assert.strictEqual(state.skills.cursors["orders"], "refund")
+      }
+    })
+  )
+
+  it.effect("a tool that failed: what we say of it opens no guard", () =>
+    Effect.gen(function* () {
+      const when = [
+        { field: "outcome", op: "eq" as const, value: "ran-error" },
+        { field: "/reason", op: "eq" as const, value: "ToolOutputTooLarge" }
+      ]
+      const failing = Either.getOrThrow(
+        SkillMap.make({
+          ...Desk.orders,
+          routes: [...Desk.orders.routes, { from: "find", to: "zones", tool: "find_order", when }]
+        })
+      )
+      const agent = Desk.agent({ maps: [failing], maxResultChars: 10 })
+      const results = { find_order: "x".repeat(50) }
+      const { events, state } = yield* play(agent, "My order?", Desk.script("find_order"), { results })
+      assert.isDefined(events.find((event) => event._tag === "ToolSettled" && event.outcome === "ran-error"))
+      assert.strictEqual(state.skills.cursors["orders"], "find")
+    })
+  )
+
+  it.effect("a pick and a use of it before a batch is interrupted: what was accepted is on the record", () =>
+    Effect.gen(function* () {
+      const script = [LLM.together(LLM.call("read_skill", { id: "zones" }, "p"), LLM.call("weather", { of: "x" }, "w"))]
+      yield* Effect.gen(function* () {
+        const fiber = yield* Effect.fork(Agent.run(Desk.agent(), "My order?", { runId: "r" }))
+        yield* Effect.repeatN(Effect.yieldNow(), 300)
+        yield* Fiber.interrupt(fiber)
+        const events = yield* Shop.events("r")
+        assert.include(Desk.decisions(events), "1 picked zones hop")
+        assert.deepStrictEqual(Run.fold(events).violations, [])
+        assert.strictEqual(events.at(-1)?._tag, "RunEnded")
+      }).pipe(Effect.provide([Shop.services, Desk.hanging, LLM.layerScripted(script)]))
+    })
+  )
+
+  it.effect("the same pick twice in a batch that a route overrules, from every prefix", () =>
+    Effect.gen(function* () {
+      const forked = Either.getOrThrow(
+        SkillMap.make({
+          ...Desk.orders,
+          routes: [...Desk.orders.routes, { from: "find", to: "zones", tool: "weather" }]
+        })
+      )
+      const script: LLM.Chooser = ({ iteration }) =>
+        iteration === 1
+          ? LLM.together(
+              LLM.call("weather", { of: "1" }, "w"),
+              LLM.call("read_skill", { id: "refund" }, "p"),
+              LLM.call("read_skill", { id: "refund" }, "q")
+            )
+          : "Done."
+      const agent = Desk.agent({ maps: [forked] })
+      const { decided, events } = yield* play(agent, "What of my order?", script)
+      assert.lengthOf(
+        decided.filter((line) => line.includes("superseded")),
+        1
+      )
+      for (let length = 1; length <= events.length; length++) {
+        yield* Effect.gen(function* () {
+          yield* (yield* Record.Record).append("r", 0, events.slice(0, length))
+          yield* Agent.resume(agent, "r")
+          assert.deepStrictEqual(yield* Shop.events("r"), events)
+        }).pipe(Effect.provide([Shop.services, Desk.handlers(), LLM.layerScripted(script)]))
+      }
+    })
+  )
+})
+
+describe("Events tell what was so", () => {
+  it.effect("of a map that was of use and given back in one batch: engaged, then parked", () =>
+    Effect.gen(function* () {
+      const script = [
+        LLM.together(LLM.call("find_order", { of: "1" }, "f"), LLM.call("release_map", { mapId: "orders" }, "r")),
+        "Done."
+      ]
+      const { events } = yield* play(Desk.agent(), "What of my order?", script)
+      const standings = events.flatMap((event) =>
+        event._tag === "MapEngaged" || event._tag === "MapParked" ? [[event.iteration, event.record.standing]] : []
+      )
+      assert.deepStrictEqual(standings, [
+        [1, "engaged"],
+        [2, "engaged"],
+        [2, "parked"]
+      ])
+      const evidence = events.flatMap((event) => (event._tag === "MapEngaged" ? [event.evidence] : []))
+      assert.deepStrictEqual(evidence, [
+        [{ kind: "cursor-moved", by: "entry" }],
+        [{ kind: "owned-tool-called", toolName: "find_order" }]
+      ])
+    })
+  )
+
+  it.effect("of what the application engaged: it is no pick that lost", () =>
+    Effect.gen(function* () {
+      const steering = yield* Steering.make
+      const script: LLM.Chooser = ({ iteration }) => {
+        if (iteration === 2) Effect.runSync(Steering.engage(steering, "orders"))
+        return iteration === 1
+          ? LLM.call("read_skill", { id: "find" }, "p")
+          : iteration === 2
+            ? LLM.call("find_order", { of: "1" }, "f")
+            : "Done."
+      }
+      const results = { find_order: { status: "delivered" } }
+      const { decided, state } = yield* play(Desk.agent(), "Hello.", script, { results, more: { steering } })
+      assert.strictEqual(state.skills.cursors["orders"], "refund")
+      assert.isUndefined(decided.find((line) => line.includes("superseded")))
+    })
+  )
+
+  it.effect("of pieces that would ride, if their map were not parked", () =>
+    Effect.gen(function* () {
+      const script = Desk.script("weather", "clock", "weather", "clock")
+      const { events } = yield* play(Desk.agent(bothMaps), "What of my order?", script)
+      const skipped = events.flatMap((event) => (event._tag === "PiecesSelected" ? [event.skipped ?? []] : []))
+      assert.deepStrictEqual(skipped, [[], [{ id: "skill:orders/find", reason: "parked" }]])
+      const moved = events.find((event) => event._tag === "CursorMoved")
+      assert.deepStrictEqual(moved?._tag === "CursorMoved" ? moved.reachable : [], ["refund", "zones"])
+    })
+  )
+})
+
+describe("Calls of our own tools", () => {
+  const settled = (events: ReadonlyArray<Event.Event>) =>
+    events.flatMap((event) =>
+      event._tag === "ToolSettled" ? [`${event.toolCallId} ${event.outcome} ${event.error?.tag ?? ""}`] : []
+    )
+
+  it.effect("leave out one step at a time, and none that the same reply does", () =>
+    Effect.gen(function* () {
+      const skip = (id: string) => LLM.call("skip_step", { reason: "No need." }, id)
+      const script = [
+        LLM.together(skip("a"), skip("b")),
+        LLM.together(LLM.call("refund", { of: "1" }, "c"), skip("d")),
+        LLM.call("skip_step", { reason: "No need.", skillId: "nope" }, "e"),
+        "Done.",
+        "Done."
+      ]
+      const { decided, events } = yield* play(Desk.agent({ maps: [stepped] }), "A flat in town.", script)
+      assert.deepStrictEqual(settled(events), [
+        "a ran-ok ",
+        "b refused StepNotSkipped",
+        "c ran-ok ",
+        "d refused StepNotSkipped",
+        "e refused StepNotSkipped"
+      ])
+      assert.deepStrictEqual(
+        decided.filter((line) => / step |skipped/.test(line)),
+        [
+          "1 places place step 0",
+          "1 places place skipped 0: No need.",
+          "2 places place step 1",
+          "3 places place step 2"
+        ]
+      )
+    })
+  )
+
+  it.effect("skip a step of a hidden skill as well, and name it nowhere", () =>
+    Effect.gen(function* () {
+      const agent = Desk.agent({ maps: [stepped], mayName: () => false })
+      const script = Desk.script(["skip_step", { reason: "No need." }])
+      const { events, held, wires } = yield* play(agent, "A flat in town.", script.concat(["Done."]))
+      assert.deepStrictEqual(settled(events), ["c1 ran-ok "])
+      assert.deepStrictEqual(
+        held[0]?.tools.filter((name) => CallOutcome.isFramework(name)),
+        ["skip_step"]
+      )
+      const ours = wires.flatMap(({ messages, system, tools }) => [
+        ...system.filter(({ origin }) => origin === "runtime").map(({ text }) => text),
+        ...messages.filter(({ origin }) => origin === "runtime").map(({ message }) => message.content),
+        ...tools.filter(({ origin }) => origin === "runtime").map(({ tool }) => JSON.stringify(tool))
+      ])
+      assert.isNotEmpty(ours)
+      assert.notMatch(ours.join("\n"), /\bplaces?\b/)
+    })
+  )
+
+  it.effect("ask whose step is meant when several maps have one at hand", () =>
+    Effect.gen(function* () {
+      const twin = {
+        ...stepped,
+        id: "twin",
+        entries: [{ skillId: "twin-skill", phrases: ["in town"] }],
+        skills: stepped.skills.map((skill) => ({ ...skill, id: "twin-skill" }))
+      }
+      const script = Desk.script(
+        ["skip_step", { reason: "x" }],
+        ["skip_step", { reason: "x", skillId: "twin-skill" }],
+        ["release_map", { mapId: "places" }],
+        ["skip_step", { reason: "x", skillId: "place" }]
+      )
+      const { decided, events } = yield* play(
+        Desk.agent({ maps: [stepped, twin] }),
+        "A flat in town.",
+        script.concat(["Done."])
+      )
+      assert.deepStrictEqual(settled(events), [
+        "c1 refused ToolArgsInvalid",
+        "c2 ran-ok ",
+        "c3 ran-ok ",
+        "c4 refused ToolArgsInvalid"
+      ])
+      assert.include(decided, "2 twin twin-skill skipped 0: x")
+    })
+  )
+
+  it.effect("name no map whose skills are all hidden", () =>
+    Effect.gen(function* () {
+      const agent = Desk.agent({ ...bothMaps, mayName: (id) => id !== "place" })
+      const script = Desk.script(
+        ["release_map", { mapId: "places" }],
+        ["release_map", { mapId: "orders", more: 1 }],
+        ["release_map", { mapId: "orders" }]
+      )
+      const { events, wires } = yield* play(agent, "My order in town?", script)
+      assert.deepStrictEqual(settled(events), ["c1 refused MapNotReleased", "c2 refused ToolArgsInvalid", "c3 ran-ok "])
+      const definition = wires[0]?.tools.find(({ tool }) => tool.name === "release_map")
+      assert.notInclude(JSON.stringify(definition), "places")
+    })
+  )
+
+  it.effect("that pick what is loaded change nothing, and say so", () =>
+    Effect.gen(function* () {
+      const pick = ["read_skill", { id: "guide" }] as const
+      const { wires } = yield* play(Desk.agent({ skills: [Desk.guide] }), "Hello.", Desk.script(pick, "weather", pick))
+      const told = wires.at(-1)?.messages.flatMap(({ message }) => (message.role === "tool" ? [message.content] : []))
+      assert.match(told?.[0] ?? "", /was taken/)
+      assert.match(told?.[2] ?? "", /changed nothing/)
+      assert.isUndefined(wires.at(-1)?.system.find(({ text }) => text.includes("read_skill can load: guide")))
+    })
+  )
+})
+
+describe("A follow-up", () => {
+  it.effect("knows which steps were done, and says nothing else of them", () =>
+    Effect.gen(function* () {
+      const agent = Desk.agent({ maps: [stepped] })
+      yield* Agent.run(agent, "A flat in town.", { runId: "r" }).pipe(
+        Effect.provide(LLM.layerScripted(Desk.script("zone", "refund")))
+      )
+      yield* Agent.followUp(agent, "r", "Thanks!", { runId: "s" }).pipe(Effect.provide(LLM.layerScripted(["Welcome."])))
+      const decided = Desk.decisions(yield* Shop.events("s"))
+      assert.isUndefined(decided.find((line) => /step|reminded/.test(line)))
+    }).pipe(Effect.provide([Shop.services, Desk.handlers()]))
+  )
+
+  it.effect("of an agent that has lost a skill starts without its cursor", () =>
+    Effect.gen(function* () {
+      yield* Agent.run(Desk.agent(), "My order?", { runId: "r" }).pipe(Effect.provide(LLM.layerScripted(["Done."])))
+      const smaller = {
+        ...Desk.orders,
+        entries: [{ skillId: "zones", keywords: ["zone"] }],
+        skills: Desk.orders.skills.slice(2),
+        routes: []
+      }
+      yield* Agent.followUp(Desk.agent({ maps: [smaller] }), "r", "And?", { runId: "s" }).pipe(
+        Effect.provide(LLM.layerScripted(["Done."]))
+      )
+      const [started] = yield* Shop.events("s")
+      assert.isUndefined(started?._tag === "RunStarted" ? started.cursors : {})
+    }).pipe(Effect.provide([Shop.services, Desk.handlers()]))
+  )
+})
+
+describe("Agent.without", () => {
+  it.effect("does without the instructions of a skill, by the id that why names", () =>
+    Effect.gen(function* () {
+      const agent = Agent.without(Desk.agent(), "skill:orders/find")
+      const { held } = yield* play(agent, "What of my order?", Desk.script("find_order"))
+      assert.deepStrictEqual(held[0]?.pieces, ["wherefore:offer"])
+      assert.include(held[0]?.tools ?? [], "find_order")
+    })
+  )
+
+  it("refuses an id that no piece has", () =>
+    assert.include(Agent.without(Desk.agent(), "nope").problems.join(" "), 'no piece "nope"'))
 })

@@ -43,8 +43,8 @@ describe("Why.call", () => {
       assert.deepInclude(mapOf(second, "orders"), {
         rides: true,
         what:
-          'engaged since pass 1 on lexical evidence, 1 pass without use, by the words "order"; ' +
-          "founded in pass 1 on lexical evidence at find; its cursor was on find",
+          "engaged since pass 1, on lexical evidence, 1 pass without use; " +
+          'founded in pass 1 on lexical evidence at find, matched by the words "order"; its cursor was on find',
         causes: ['founded: the person\'s message, by "order"']
       })
       assert.deepInclude(mapOf(second, "places"), {
@@ -90,13 +90,15 @@ describe("Why.call", () => {
       const events = yield* record("Hello.", script, { steering })
       assert.deepInclude(mapOf(Why.call(events, 2), "places"), {
         rides: false,
-        what: "engaged since pass 2 on explicit evidence; founded in pass 2 on explicit evidence; it had no cursor",
+        what: "engaged since pass 2, on explicit evidence; founded in pass 2 on explicit evidence; it had no cursor",
         causes: ["founded: the application asked for it: engage"]
       })
       const orders = { ...Desk.orders, entries: [{ skillId: "find", tags: ["vip"] }, ...Desk.orders.entries] }
       const agent = Desk.agent({ maps: [orders] })
       const tagged = yield* record("Hello.", Desk.script("weather"), { tags: ["vip"] }, agent)
-      assert.deepStrictEqual(mapOf(Why.call(tagged, 1), "orders").causes, ['founded: the application\'s tag "vip"'])
+      const byTag = mapOf(Why.call(tagged, 1), "orders")
+      assert.deepStrictEqual(byTag.causes, ['founded: the application\'s tag "vip"'])
+      assert.include(byTag.what, 'matched by the tag "vip"')
     })
   )
 
@@ -115,6 +117,100 @@ describe("Why.call", () => {
         ),
         1
       )
+    })
+  )
+})
+
+describe("A map's standing", () => {
+  it.effect("does not say that the words of the question are what it rests on since", () =>
+    Effect.gen(function* () {
+      const events = yield* record("What of my order?", Desk.script("weather", "find_order", "weather"))
+      const { what } = mapOf(Why.call(events, 4), "orders")
+      assert.match(
+        what,
+        /^engaged since pass 1, on structural evidence of pass 3, 1 pass without use; founded in pass 1 on lexical/
+      )
+    })
+  )
+
+  it.effect("counts a tool on the wire as riding, when its skill has no instructions", () =>
+    Effect.gen(function* () {
+      const silent = { ...Desk.orders, skills: Desk.orders.skills.map((skill) => ({ ...skill, instructions: " " })) }
+      const events = yield* record(
+        "What of my order?",
+        Desk.script("weather", "clock", "weather", "clock"),
+        {},
+        Desk.agent({ maps: [silent] })
+      )
+      assert.deepStrictEqual(
+        [1, 3, 4].map((pass) => mapOf(Why.call(events, pass), "orders").rides),
+        [true, true, false],
+        "and what rides is served: the map parks as any other"
+      )
+    })
+  )
+
+  it.effect("names the run that its cursor was carried from", () =>
+    Effect.gen(function* () {
+      const agent = Desk.agent()
+      yield* Agent.run(agent, "What of my order?", { runId: "r" }).pipe(
+        Effect.provide(LLM.layerScripted(Desk.script("find_order")))
+      )
+      yield* Agent.followUp(agent, "r", "And?", { runId: "s" }).pipe(Effect.provide(LLM.layerScripted(["Yes."])))
+      const chain = Why.call(yield* Shop.events("s"), 1)
+      assert.deepStrictEqual(mapOf(chain, "orders").causes, [])
+      const [gap] = chain.gaps.filter(({ kind }) => kind === "elsewhere")
+      assert.deepInclude(gap, { at: "map:1:orders" })
+      assert.include(gap?.what ?? "", 'carried from the run "r"')
+    }).pipe(Effect.provide([Shop.services, Desk.handlers()]))
+  )
+
+  it.effect("is asked once for each pass, however many carriers lead to it", () =>
+    Effect.gen(function* () {
+      const prices = Array.from({ length: 40 }, (_, n) => `${4_000 + n} EUR`).join(", ")
+      const maps = Array.from({ length: 20 }, (_, n) => ({
+        ...Desk.places,
+        id: `map-${n}`,
+        entries: [{ skillId: `skill-${n}`, keywords: ["all"] }],
+        skills: [{ id: `skill-${n}`, instructions: prices, tools: [] }]
+      }))
+      const events = yield* record("Tell me all.", [LLM.call("weather", { of: "x" }), prices], {}, Desk.agent({ maps }))
+      const chain = Why.answer(events)
+      assert.lengthOf(
+        chain.nodes.filter(({ kind }) => kind === "map"),
+        20
+      )
+      assert.lengthOf(
+        chain.edges.filter(({ grounds }) => grounds === "rode"),
+        800
+      )
+      assert.lengthOf(
+        chain.edges.filter(({ grounds }) => grounds === "founded"),
+        20
+      )
+    })
+  )
+
+  it.effect("rests on calls that succeeded, on its own picks, and on routes", () =>
+    Effect.gen(function* () {
+      const agent = Desk.agent({ maps: [Desk.orders, Desk.places], skills: [Desk.guide] })
+      const script = [
+        LLM.together(
+          LLM.call("find_order", { of: 1 }, "bad"),
+          LLM.call("find_order", { of: "1" }, "good"),
+          LLM.call("read_skill", { id: "guide" }, "g"),
+          LLM.call("read_skill", { id: "place" }, "p")
+        ),
+        "Done."
+      ]
+      const events = yield* record("What of my order?", script, {}, agent)
+      const chain = Why.call(events, 2)
+      assert.deepStrictEqual(mapOf(chain, "orders").causes.slice(1), ["engaged: find_order of pass 1"])
+      assert.deepStrictEqual(mapOf(chain, "places").causes, ["founded: read_skill of pass 1"])
+      const ids = chain.nodes.flatMap((node) => (node.kind === "call" ? [node.toolCallId] : []))
+      assert.include(ids, "good")
+      assert.notInclude(ids, "bad")
+      assert.notInclude(ids, "g")
     })
   )
 })
