@@ -40,7 +40,6 @@ const resolve = ({ maps }: Repertoire.Repertoire, state: State.State): Moves => 
   const facts: Cursor.Facts = {
     ...skills.facts,
     iteration: iteration + 1,
-    activated: skills.picked,
     // Words that a pass has judged lead nowhere else in a later one.
     ...(heard === undefined || heard.seq < (marks.at(-1)?.seq ?? 0) ? {} : { said: Entry.read(heard.content) }),
     ...(started?.tags === undefined ? {} : { tags: started.tags })

@@ -4,6 +4,9 @@
  * @internal
  */
 import type * as Chain from "../kernel/Chain.ts"
+import * as CursorMove from "../kernel/CursorMove.ts"
+import * as SkillState from "../kernel/SkillState.ts"
+import type * as State from "../kernel/State.ts"
 import * as ScreenLine from "./ScreenLine.ts"
 import * as ScreenTicker from "./ScreenTicker.ts"
 import * as ScreenVerdict from "./ScreenVerdict.ts"
@@ -44,6 +47,33 @@ const mapLines = (
     return [ScreenLine.ending([ScreenLine.span(label, "faint"), ScreenLine.span(text)], ref, room)]
   })
   return [ScreenLine.ending(head, ScreenLine.span(`#${node.seq}`, "faint"), room), ...said, ...causes]
+}
+
+/** Where the maps of a run stood at its end: one line, or nothing if it had none. */
+export const standing = (
+  { skills, started }: Pick<State.State, "skills" | "started">,
+  room: ScreenLine.Room
+): ReadonlyArray<ScreenLine.Line> => {
+  const { maps = [], renewalGrace } = started?.manifest.skills ?? {}
+  const words = maps.map(({ id }) => {
+    const lease = SkillState.recordOf(skills, id)
+    const cursor = CursorMove.get(skills.cursors, id)
+    const at = cursor === undefined ? "" : ` on ${ScreenLine.brief(cursor, 24, room)}`
+    const word =
+      lease === undefined
+        ? renewalGrace === undefined
+          ? "no lease"
+          : "not engaged"
+        : `${lease.standing} (pass ${lease.since})`
+    return `${ScreenLine.brief(id, 24, room)} ${word}${at}`
+  })
+  if (words.length === 0) return []
+  const indent = " ".repeat(9)
+  const width = room.width === undefined ? undefined : room.width - indent.length
+  return ScreenLine.paragraph(words.join(" · "), width, 6).map((text, index) => [
+    ScreenLine.span(index === 0 ? "maps     " : indent, "faint"),
+    ScreenLine.span(text)
+  ])
 }
 
 /** The maps of a chain, in their order. */

@@ -11,6 +11,7 @@ import * as Sources from "../kernel/Sources.ts"
 import * as Usage from "../kernel/Usage.ts"
 import * as Why from "../kernel/Why.ts"
 import * as ScreenLine from "./ScreenLine.ts"
+import * as ScreenMaps from "./ScreenMaps.ts"
 import * as ScreenTicker from "./ScreenTicker.ts"
 import * as ScreenVerdict from "./ScreenVerdict.ts"
 
@@ -341,6 +342,7 @@ const shown = (run: Account, options: Options): ReadonlyArray<ScreenLine.Line> =
     ...(answered === undefined ? [] : told("answer", answered.content, answerSeq(state), full ? Infinity : 10, room)),
     ...endLines(run, options),
     ...(values.length === 0 ? [] : [[], ...values, [ScreenLine.span(`${margin}${words.join(" · ")}`, "faint")]]),
+    ...ScreenMaps.standing(state, room),
     [],
     ...(run.lines.length === 0
       ? []

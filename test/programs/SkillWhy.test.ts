@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Why from "../../src/kernel/Why.ts"
 import * as Agent from "../../src/programs/Agent.ts"
+import * as Screen from "../../src/programs/Screen.ts"
 import * as Steering from "../../src/programs/Steering.ts"
 import * as LLM from "../../src/services/LLM.ts"
 import * as Desk from "./Desk.ts"
@@ -256,6 +257,37 @@ describe("Why.value", () => {
       )
       for (const { root, what } of roots) if (what.includes("framework")) assert.strictEqual(root, "runtime")
       assert.isUndefined(roots.find(({ root }) => root === "world"))
+    })
+  )
+})
+
+describe("Screen", () => {
+  const room = { width: 80 }
+  const shown = (lines: ReadonlyArray<Screen.Line>) => Screen.print(lines, { colour: false })
+
+  it.effect("shows where the maps of a run stand, on lines that fit", () =>
+    Effect.gen(function* () {
+      const events = yield* record("What of my order?", Desk.script("weather", "clock", "weather", "clock"))
+      const text = shown(Screen.show(Screen.account(events, room), { room, name: "r" }))
+      assert.include(text, "\nmaps     orders parked (pass 4) on find · places not engaged\n")
+      const maps = shown(Screen.maps(Why.call(events, 4), { room }))
+      assert.match(maps, /^map orders {2}did not ride {2}pass 4 +#\d+\n/)
+      assert.match(maps, /founded by {2}the person's message, by "order" +#0\n/)
+      for (const line of maps.split("\n")) assert.isAtMost(line.length, 80)
+    })
+  )
+
+  it.effect("says nothing of maps where there are none, and shows hostile ids as data", () =>
+    Effect.gen(function* () {
+      const none = Agent.make({ name: "a", instructions: "b" })
+      const without = yield* record("Hello.", ["Yes."], {}, none)
+      assert.notInclude(shown(Screen.show(Screen.account(without, room), { room, name: "r" })), "maps")
+      const id = "a\u001b[31m\u202e\nb".repeat(20)
+      const events = yield* record("In town?", ["Yes."], {}, Desk.agent({ maps: [{ ...Desk.places, id }] }))
+      const text =
+        shown(Screen.maps(Why.call(events, 1), { room })) +
+        shown(Screen.show(Screen.account(events, room), { room, name: "r" }))
+      assert.notMatch(text, /[\u001b\u202e]/)
     })
   )
 })
