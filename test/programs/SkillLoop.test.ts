@@ -911,6 +911,30 @@ describe("Calls of our own tools", () => {
     })
   )
 
+  it.effect("are told apart when a model uses an id again in a later pass", () =>
+    Effect.gen(function* () {
+      const script = [
+        LLM.call("skip_step", { reason: "No need." }, "s"),
+        LLM.call("refund", { of: "1" }, "s"),
+        LLM.call("read_skill", { id: "guide" }, "s"),
+        LLM.call("read_skill", { id: "nope" }, "s"),
+        "Done."
+      ]
+      const { decided } = yield* play(Desk.agent({ maps: [stepped], skills: [Desk.guide] }), "A flat in town.", script)
+      assert.deepStrictEqual(
+        decided.filter((line) => / step |skipped|picked|refused/.test(line)),
+        [
+          "1 places place step 0",
+          "1 places place skipped 0: No need.",
+          "2 places place step 1",
+          "3 places place step 2",
+          "3 picked guide open",
+          "4 refused nope unreachable"
+        ]
+      )
+    })
+  )
+
   it.effect("ask whose step is meant when several maps have one at hand", () =>
     Effect.gen(function* () {
       const twin = {
