@@ -112,7 +112,7 @@ describe("Agent.without", () => {
   it.effect("asks the same without some of the pieces", () =>
     Effect.gen(function* () {
       const agent = Agent.make({ name: "a", instructions: "1", pieces: [Piece.fact("b", "2"), Piece.fact("c", "3")] })
-      yield* Agent.run(Agent.without(agent, "b", "instructions", "none"), "Go.")
+      yield* Agent.run(Agent.without(agent, "b", "instructions"), "Go.")
       const script = yield* LLM.Script
       const [wire] = yield* script.calls
       assert.deepStrictEqual(

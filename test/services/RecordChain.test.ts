@@ -148,7 +148,7 @@ const operators: ReadonlyArray<Operator> = [
   ["no format", (lines) => lines.join("").replace('"format":1,', ""), 0],
   [
     "a later kind of event, chained as it has to be",
-    (lines) => rechain(lines.join(""), (i) => (i === 3 ? { events: [{ _tag: "MapParked", map: "m" }] } : {})),
+    (lines) => rechain(lines.join(""), (i) => (i === 3 ? { events: [{ _tag: "OfALaterVersion", map: "m" }] } : {})),
     5,
     "UnsupportedFormat"
   ],
@@ -348,10 +348,13 @@ describe("RecordChain", () => {
   it.effect("raises no false alarm", () =>
     Effect.sync(() => {
       const text = FastCheck.string({ unit: "binary", maxLength: 40 })
-      const batches = FastCheck.array(
-        FastCheck.array(FastCheck.tuple(text, FastCheck.jsonValue()), { minLength: 1, maxLength: 4 }),
-        { maxLength: 6 }
-      )
+      // What JSON gives back as it is: a record refuses the rest.
+      const kept = FastCheck.jsonValue()
+        .map((value): unknown => JSON.parse(JSON.stringify(value)))
+        .filter((value) => !JSON.stringify(value).includes('"__proto__"'))
+      const batches = FastCheck.array(FastCheck.array(FastCheck.tuple(text, kept), { minLength: 1, maxLength: 4 }), {
+        maxLength: 6
+      })
       FastCheck.assert(
         FastCheck.property(batches, (batches) => {
           const events = batches.map((batch) =>
