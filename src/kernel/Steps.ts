@@ -23,9 +23,7 @@ const after = (
     const skipped = skips.find(({ toolCallId }) => toolCallId === outcome.toolCallId)
     // The same tool of another owner does no step of this skill.
     if (skipped === undefined) return outcome.owner.mapId === mapId ? Skill.stepAfter(skill, step, [outcome]) : step
-    // A step that was done in the same batch is not left out.
-    const isAtHand = skipped.mapId === mapId && skipped.skillId === skill.id && skipped.step === step
-    return isAtHand ? step + 1 : step
+    return skipped.mapId === mapId && skipped.skillId === skill.id ? step + 1 : step
   }, at)
 
 /** The place of each map's steps in a pass: a skill that the cursor came to starts at its first. */
