@@ -361,8 +361,12 @@ describe("The gate", () => {
         ["read_skill", { id: "nope" }]
       )
       const agent = Desk.agent({ mayName: (id) => id !== "refund", skills: [Desk.guide] })
-      const { decided, wires } = yield* play(agent, "What of my order?", script)
+      const { decided, events, wires } = yield* play(agent, "What of my order?", script)
       assert.include(decided, "4 refused refund hidden")
+      assert.include(
+        events.flatMap((event) => (event._tag === "ToolSettled" ? [event.outcome] : [])),
+        "denied"
+      )
       assert.isAbove(wires.length, 4)
       for (const { messages, system, tools } of wires) {
         const ours = tools.filter(({ origin }) => origin === "runtime").map(({ tool }) => JSON.stringify(tool))
@@ -565,6 +569,8 @@ describe("Steering", () => {
         "parked",
         "a release applies after the evidence"
       )
+      const asked = back.events.flatMap((event) => (event._tag === "MapSteered" ? [event.memberId ?? ""] : []))
+      assert.deepStrictEqual(asked, ["", "find"], "the member under the cursor stands for its map")
     })
   )
 
@@ -580,6 +586,15 @@ describe("Steering", () => {
       }
       const { seen } = yield* steered((steering) => Steering.engage(steering, "nowhere"))
       assert.strictEqual(seen[0]?.refusal.tag, "MapNotEngaged")
+      const steering = yield* Steering.make
+      const free = Desk.agent({ engagement: false })
+      const script: LLM.Chooser = () =>
+        Either.match(Effect.runSync(Effect.either(Steering.engage(steering, "orders"))), {
+          onLeft: ({ message }) => message,
+          onRight: () => "engaged"
+        })
+      const { outcome } = yield* play(free, "What of my order?", script, { more: { steering } })
+      assert.include(outcome.answer ?? "", "the agent has no engagement")
     })
   )
 
