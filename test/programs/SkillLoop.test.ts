@@ -464,6 +464,27 @@ describe("Steps", () => {
     })
   )
 
+  it.effect("start anew with the skill that the cursor comes to", () =>
+    Effect.gen(function* () {
+      const all = Desk.orders.skills.flatMap(({ tools }) => tools)
+      const steps = ["find_order", "refund", "zone"].map((toolName) => ({ toolName, note: "" }))
+      const chain = {
+        ...Desk.orders,
+        skills: Desk.orders.skills.map((skill) => ({ ...skill, tools: all, steps })),
+        routes: [{ from: "find", to: "refund", tool: "find_order" }]
+      }
+      const { decided } = yield* play(
+        Desk.agent({ maps: [chain] }),
+        "My order?",
+        Desk.script("find_order").concat("Done.")
+      )
+      assert.deepStrictEqual(
+        decided.filter((line) => line.includes(" step ")),
+        ["1 orders find step 0", "2 orders refund step 0"]
+      )
+    })
+  )
+
   it.effect("are left out only for a reason, which is on the record", () =>
     Effect.gen(function* () {
       const skip = (args: unknown) => ["skip_step", args] as const

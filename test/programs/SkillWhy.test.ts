@@ -216,6 +216,35 @@ describe("A map's standing", () => {
   )
 })
 
+describe("The cause of a lease", () => {
+  it.effect("is the call that a route read, whosever tool it was", () =>
+    Effect.gen(function* () {
+      const routed = { ...Desk.orders, routes: [...Desk.orders.routes, { from: "find", to: "zones", tool: "weather" }] }
+      const events = yield* record("My order?", Desk.script("weather"), {}, Desk.agent({ maps: [routed] }))
+      assert.deepStrictEqual(mapOf(Why.call(events, 2), "orders").causes.slice(1), ["engaged: weather of pass 1"])
+    })
+  )
+
+  it.effect("is no call that failed", () =>
+    Effect.gen(function* () {
+      const [skill] = Desk.places.skills
+      const refund = Desk.orders.skills.flatMap(({ tools }) => tools).filter(({ name }) => name === "refund")
+      const both = {
+        ...Desk.places,
+        skills: skill === undefined ? [] : [{ ...skill, tools: [...skill.tools, ...refund] }]
+      }
+      const agent = Desk.agent({ maps: [both], maxResultChars: 16 })
+      const script = [LLM.together(LLM.call("zone", { of: "1" }, "z"), LLM.call("refund", { of: "1" }, "r")), "Done."]
+      const events = yield* record("In town?", script, {}, agent)
+      assert.deepStrictEqual(
+        events.flatMap((event) => (event._tag === "ToolSettled" ? [event.outcome] : [])),
+        ["ran-ok", "ran-error"]
+      )
+      assert.deepStrictEqual(mapOf(Why.call(events, 2), "places").causes.slice(1), ["engaged: zone of pass 1"])
+    })
+  )
+})
+
 describe("Why.value", () => {
   it.effect("goes on from a skill's instructions to the map that put them on the wire", () =>
     Effect.gen(function* () {
