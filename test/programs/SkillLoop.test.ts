@@ -1,7 +1,7 @@
 import * as Tool from "@effect/ai/Tool"
 import * as Toolkit from "@effect/ai/Toolkit"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Either, Fiber } from "effect"
+import { Deferred, Effect, Either, Fiber } from "effect"
 import type * as Event from "../../src/kernel/Event.ts"
 import * as CallOutcome from "../../src/kernel/CallOutcome.ts"
 import * as Piece from "../../src/kernel/Piece.ts"
@@ -10,6 +10,7 @@ import * as SkillMap from "../../src/kernel/SkillMap.ts"
 import * as Wire from "../../src/kernel/Wire.ts"
 import * as Agent from "../../src/programs/Agent.ts"
 import * as Steering from "../../src/programs/Steering.ts"
+import * as Wheel from "../../src/programs/Wheel.ts"
 import * as LLM from "../../src/services/LLM.ts"
 import * as Record from "../../src/services/Record.ts"
 import * as Desk from "./Desk.ts"
@@ -616,6 +617,25 @@ describe("Steering", () => {
         })
       const { outcome } = yield* play(free, "What of my order?", script, { more: { steering } })
       assert.include(outcome.answer ?? "", "the agent has no engagement")
+    })
+  )
+
+  it.effect("stays with the run that it was given to last, when one before it ends", () =>
+    Effect.gen(function* () {
+      const steering = yield* Steering.make
+      const [first, second] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const driven = (): Wheel.Driven => ({ spec: {}, state: () => Run.initial, happen: () => undefined })
+      const last = driven()
+      const one = yield* Effect.fork(Wheel.attached(steering, driven(), Deferred.await(first)))
+      yield* Effect.yieldNow()
+      const other = yield* Effect.fork(Wheel.attached(steering, last, Deferred.await(second)))
+      yield* Effect.yieldNow()
+      yield* Deferred.succeed(first, undefined)
+      yield* Fiber.join(one)
+      assert.strictEqual(Wheel.driven(steering), last)
+      yield* Deferred.succeed(second, undefined)
+      yield* Fiber.join(other)
+      assert.isUndefined(Wheel.driven(steering))
     })
   )
 
