@@ -1042,6 +1042,11 @@ describe("Calls of our own tools", () => {
       const told = wires.at(-1)?.messages.flatMap(({ message }) => (message.role === "tool" ? [message.content] : []))
       assert.match(told?.[0] ?? "", /was taken/)
       assert.match(told?.[2] ?? "", /changed nothing/)
+      const results = wires.at(-1)?.messages.filter(({ message }) => message.role === "tool")
+      assert.deepStrictEqual(
+        results?.map(({ origin }) => origin),
+        ["runtime", "tool", "runtime"]
+      )
       const offers = wires.map(({ system }) => system.find(({ id }) => id === "wherefore:offer")?.text ?? "")
       assert.deepStrictEqual(
         offers.map((text) => /\bguide\b/.test(text)),
