@@ -129,16 +129,20 @@ export const renew = (
   }
 }
 
+/** The engagement after what was given back in a pass, in which `renewed` was so before. */
+export const release = (
+  plan: Engagement.EngagementPlan,
+  renewed: Engagement.EngagementAdvance,
+  { facts = PassFacts.none, iteration }: Known
+): Engagement.EngagementAdvance =>
+  facts.releases.reduce<Engagement.EngagementAdvance>((before, { mapId }) => {
+    const released = Engagement.release(plan, before.next, mapId, iteration)
+    return { ...released, changes: [...before.changes, ...released.changes] }
+  }, renewed)
+
 /** The engagement after a pass: each map judged on its own evidence, then the releases. */
 export const advance = (
   plan: Engagement.EngagementPlan,
   prior: Engagement.MapEngagement | undefined,
   known: Known
-): Engagement.EngagementAdvance =>
-  (known.facts?.releases ?? []).reduce<Engagement.EngagementAdvance>(
-    (before, { mapId }) => {
-      const released = Engagement.release(plan, before.next, mapId, known.iteration)
-      return { ...released, changes: [...before.changes, ...released.changes] }
-    },
-    renew(plan, prior, known)
-  )
+): Engagement.EngagementAdvance => release(plan, renew(plan, prior, known), known)

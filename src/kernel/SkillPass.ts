@@ -103,8 +103,9 @@ const engage = (
 ): ReadonlyArray<SkillEvent.Decision> => {
   if (plan === undefined) return []
   const { iteration } = known
-  const renewed = Engagement.byMap(Evidence.renew(plan, before.engagement, known).next)
-  const advanced = Evidence.advance(plan, before.engagement, known)
+  const first = Evidence.renew(plan, before.engagement, known)
+  const advanced = Evidence.release(plan, first, known)
+  const renewed = Engagement.byMap(first.next)
   const records = Engagement.byMap(advanced.next)
   const priors = Engagement.byMap(before.engagement)
   const changes = advanced.changes.flatMap((change): ReadonlyArray<SkillEvent.Decision> => {

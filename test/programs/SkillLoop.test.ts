@@ -553,7 +553,10 @@ describe("Steps", () => {
 
 describe("Steering", () => {
   /** A run in which the application does something while the model is asked in pass 2. */
-  const steered = (act: (steering: Steering.Steering) => Effect.Effect<void, Steering.SteeringRefused>) =>
+  const steered = (
+    act: (steering: Steering.Steering) => Effect.Effect<void, Steering.SteeringRefused>,
+    input = "What of my order?"
+  ) =>
     Effect.gen(function* () {
       const steering = yield* Steering.make
       const seen: Array<Steering.SteeringRefused> = []
@@ -564,7 +567,7 @@ describe("Steering", () => {
         }
         return wire.iteration < 4 ? LLM.call("weather", { of: "x" }) : "Done."
       }
-      const played = yield* play(Desk.agent(bothMaps), "What of my order?", script, { more: { steering } })
+      const played = yield* play(Desk.agent(bothMaps), input, script, { more: { steering } })
       return { ...played, seen, steering }
     })
 
@@ -591,8 +594,9 @@ describe("Steering", () => {
         "parked",
         "a release applies after the evidence"
       )
-      const asked = back.events.flatMap((event) => (event._tag === "MapSteered" ? [event.memberId ?? ""] : []))
-      assert.deepStrictEqual(asked, ["", "find"], "the member under the cursor stands for its map")
+      const other = yield* steered((steering) => Steering.engage(steering, "orders"), "Which zone?")
+      const asked = other.events.flatMap((event) => (event._tag === "MapSteered" ? [event.memberId] : []))
+      assert.deepStrictEqual(asked, ["zones"], "the member under the cursor stands for its map")
     })
   )
 
