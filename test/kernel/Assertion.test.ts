@@ -57,6 +57,19 @@ describe("Assertion", () => {
     assert.lengthOf(conflicts(...all)[0]?.assertions ?? [], 4)
   })
 
+  it("keeps them in one order, whatever tells them apart", () => {
+    const x = { provenance: "x" }
+    const all = [
+      said(2, x),
+      said(1, { provenance: "y" }),
+      said(1, { ...x, origin: "b" }),
+      said(1, { ...x, origin: "a" }),
+      said(Claim.known(1, "e"), x),
+      said(1, x)
+    ]
+    assert.deepStrictEqual(conflicts(...all), conflicts(...all.toReversed()))
+  })
+
   it("does not compete across epochs, and no epoch is one of its own", () => {
     assert.isEmpty(conflicts(said(1, { epoch: "1" }), said(2, { epoch: "2" }), said(3)))
     assert.isEmpty(conflicts(said(1, { epoch: "null" }), said(2)))

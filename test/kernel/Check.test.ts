@@ -43,9 +43,10 @@ describe("ParkCheck", () => {
       { name: "pay", owners: [{ mapId: "trip" }] },
       { name: "pay", owners: [{ mapId: "shop" }] }
     ]
-    assert.deepStrictEqual(filings(ParkCheck.judge({ parkedMapIds: ["trip"], owned: apart, listed: ["pay"] })), [
-      "not-applicable"
-    ])
+    for (const mapId of ["trip", "shop"]) {
+      const verdict = ParkCheck.judge({ parkedMapIds: [mapId], owned: apart, listed: ["pay"] })
+      assert.deepStrictEqual(filings(verdict), ["not-applicable"])
+    }
   })
 })
 
@@ -294,6 +295,8 @@ describe("ClaimCheck", () => {
     assert.deepStrictEqual(flaws([claim, claim]), ["/1"])
     assert.deepStrictEqual(flaws([claim, { ...other, answerField: claim.answerField }]), ["/1"])
     assert.deepStrictEqual(flaws([claim, { ...other, field: claim.field }, other]), ["/1", "/2"])
+    const third = { ...other, answerField: ["tax", "sum"] }
+    assert.deepStrictEqual(flaws([claim, { ...other, answerField: claim.answerField }, third]), ["/1", "/2"])
     assert.deepStrictEqual(flaws([claim, { ...other, answerField: ["total.eur,0"] }]), [])
   })
 })

@@ -82,6 +82,11 @@ describe("Fault", () => {
       { ...one, subjects: [{ kind: 'entity","a', id: "b" }] },
       { ...one, subjects: [...one.subjects, { kind: "entity", id: "" }] }
     ]
+    const split = [
+      { kind: "a:b", id: "c" },
+      { kind: "a", id: "b:c" }
+    ].map((subject) => Fault.identity({ ...one, subjects: [subject] }))
+    assert.notStrictEqual(split[0], split[1])
     const { predicate: _, ...bare } = one
     const all = [one, bare, ...others].map(Fault.identity)
     assert.strictEqual(new Set(all).size, all.length)
