@@ -9,7 +9,6 @@
 import * as FindingFold from "./FindingFold.ts"
 import * as FindingLine from "./FindingLine.ts"
 import type * as FindingRow from "./FindingRow.ts"
-import * as SafeId from "./SafeId.ts"
 
 /** What the piece asks of the answer. */
 export type Ask = "none" | "quote-facts"
@@ -128,7 +127,7 @@ const unsettled = (row: FindingRow.Unsettled): ReadonlyArray<Line> => {
 
 const counted = (what: string, ids: ReadonlyArray<string>, note = ""): Section => {
   const rest = ids.length > mostIds ? [`+${ids.length - mostIds} more`] : []
-  const shown = [...ids.slice(0, mostIds).map(SafeId.print), ...rest].join(", ")
+  const shown = [...ids.slice(0, mostIds).map((id) => FindingLine.render([FindingLine.id(id)])), ...rest].join(", ")
   return { lines: ids.length === 0 ? [] : [`${what}: ${ids.length} results${note} (${shown})`], more: 0 }
 }
 
@@ -141,16 +140,19 @@ const join = (sections: ReadonlyArray<Section>, dropped: number, ask: Ask): stri
   return [header, ...said, ...note, ...asks[ask], "[End of notice]"].join("\n\n")
 }
 
-/** The text within the ceiling: the last line of whatever section is longest goes until it is. */
+/**
+ * The text within the ceiling: the last line of whatever section is longest goes until it is. What is counted on a
+ * single line is too short ever to be that.
+ */
 const within = (sections: ReadonlyArray<Section>, ask: Ask): string => {
   const kept = Array.from(sections)
   for (let dropped = 0; ; dropped++) {
     const text = join(kept, dropped, ask)
     if (text.length <= ceiling) return text
-    const sizes = kept.map((section) => (section.lines.length === 0 ? 0 : textOf(section).length))
+    const sizes = kept.map((one) => (one.title === undefined || one.lines.length === 0 ? 0 : textOf(one).length))
     const largest = sizes.indexOf(Math.max(...sizes))
     const section = kept[largest]
-    if (section === undefined || section.lines.length === 0) return text
+    if (section === undefined || section.title === undefined || section.lines.length === 0) return text
     kept[largest] = { ...section, lines: section.lines.slice(0, -1), more: section.more + 1 }
   }
 }

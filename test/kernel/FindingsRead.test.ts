@@ -4,6 +4,7 @@ import * as Findings from "../../src/kernel/Findings.ts"
 import { says, text, words } from "./FindingNotation.ts"
 
 const entry = { toolCallId: "a", standing: "fact" }
+const times = (count: number, of: unknown) => Array.from({ length: count }, () => of)
 const codes = (previous: unknown) => Findings.read({ _findings: { previous } }).rejected
 const code = (one: unknown) => codes([one])[0]?.code
 const kept = (one: unknown) => Findings.read({ _findings: { previous: [one] } }).declared.previous[0]
@@ -75,13 +76,13 @@ describe("Findings.read", () => {
   })
 
   it("keeps within its limits, and counts what it refused", () => {
-    assert.deepStrictEqual(codes(Array(32).fill(entry)), [])
-    const many = Findings.read({ _findings: { previous: Array(40).fill(entry) } })
+    assert.deepStrictEqual(codes(times(32, entry)), [])
+    const many = Findings.read({ _findings: { previous: times(40, entry) } })
     assert.deepStrictEqual(many.rejected, [{ index: 32, code: "too-many", count: 8 }])
     assert.strictEqual(many.declared.previous.length, 32)
     const good = says("1", "price", 450)
-    assert.isUndefined(code({ ...entry, assertions: Array(16).fill(good) }))
-    assert.strictEqual(code({ ...entry, assertions: Array(17).fill(good) }), "too-many")
+    assert.isUndefined(code({ ...entry, assertions: times(16, good) }))
+    assert.strictEqual(code({ ...entry, assertions: times(17, good) }), "too-many")
     const fits = "\u{1f600}".repeat(2_000)
     const long = "x".repeat(2_001)
     const field = (text: string): ReadonlyArray<unknown> => [
