@@ -11,7 +11,7 @@ import * as Either from "effect/Either"
 import * as SafeId from "./SafeId.ts"
 
 /** A line is longer only if plain ids alone make it so: those are never cut. */
-export const width = 240
+const width = 240
 const idWidth = 64
 /** What a literal gets at least, its count of what was cut included. */
 const least = 32
