@@ -1,0 +1,43 @@
+/**
+ * A `FindingCollapse` is what a judged result is served as: a ticket that says how it was judged, in none of the model's
+ * words. History keeps the result; a revised judgement brings it back.
+ *
+ * @internal
+ */
+import * as CallOutcome from "./CallOutcome.ts"
+import * as FindingFold from "./FindingFold.ts"
+import type * as FindingRow from "./FindingRow.ts"
+import type * as Message from "./Message.ts"
+
+/** `judged`: noise and what is ruled out. `ledger-only`: facts too, since the findings tell them. */
+export type CollapseMode = "off" | "judged" | "ledger-only"
+
+const collapses = ({ standing, unknownId }: FindingRow.Standing, mode: CollapseMode): boolean => {
+  if (mode === "off" || unknownId === true || standing === "open") return false
+  return mode === "ledger-only" || standing !== "fact"
+}
+
+const ticketOf = ({ ref, standing, toolCallId }: FindingRow.Standing): string =>
+  JSON.stringify({ collapsed: true, standing, toolCallId, ...(ref === undefined ? {} : { ref }) })
+
+/**
+ * The messages with tickets for what is judged, where a ticket is shorter: the same array if there is none, and
+ * otherwise new messages only for those, of which only `content` differs.
+ */
+export const collapse = (
+  messages: ReadonlyArray<Message.Message>,
+  rows: ReadonlyArray<FindingRow.Row> | undefined,
+  mode: CollapseMode = "judged"
+): ReadonlyArray<Message.Message> => {
+  if (rows === undefined || mode === "off") return messages
+  const { hasStanding, standingOf } = FindingFold.fold(rows)
+  if (!hasStanding) return messages
+  const collapsed = messages.map((message) => {
+    if (message.role !== "tool" || !CallOutcome.hasRun(message.outcome)) return message
+    const row = standingOf.get(message.toolCallId)
+    if (row === undefined || !collapses(row, mode)) return message
+    const content = ticketOf(row)
+    return content.length < message.content.length ? { ...message, content } : message
+  })
+  return collapsed.some((message, at) => message !== messages[at]) ? collapsed : messages
+}
