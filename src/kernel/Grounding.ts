@@ -1,0 +1,251 @@
+/**
+ * A `Grounding` is the verdict on the names and numbers of an answer: which of them stand in no result of the run, and in
+ * nothing that the person or the application said. It is membership in a set, and never a model call.
+ *
+ * It finds values without a source. It does not judge a sentence whose values are all genuine, names without a digit, or
+ * numbers of fewer than four digits.
+ *
+ * @since 0.1.0
+ */
+import * as Either from "effect/Either"
+import * as Schema from "effect/Schema"
+import * as CallOutcome from "./CallOutcome.ts"
+import * as Corpus from "./Corpus.ts"
+import * as Coverage from "./Coverage.ts"
+import * as Derived from "./Derived.ts"
+import type * as Event from "./Event.ts"
+import * as Json from "./Json.ts"
+import type * as Message from "./Message.ts"
+import * as Moment from "./Moment.ts"
+import * as Printable from "./Printable.ts"
+import * as Sources from "./Sources.ts"
+import * as Value from "./Value.ts"
+
+const optional = <A, I, R>(schema: Schema.Schema<A, I, R>) => Schema.optionalWith(schema, { exact: true })
+
+/** What a value looks like. `declared`: it matches a shape of the application's. */
+export const Shape = Schema.Literal("declared", "date", "time", "number", "identifier")
+export type Shape = typeof Shape.Type
+
+/** A value as the answer spells it, at most 64 characters of it. */
+export const Unsupported = Schema.Struct({ value: Schema.String, shape: Shape })
+export type Unsupported = typeof Unsupported.Type
+
+/**
+ * `candidates` counts the distinct values that needed a source. Of those that have none the first 12 are told; `more`
+ * counts the others. `truncated`: not all sources could be read, so that a value may have one after all.
+ */
+export const Verdict = Schema.Struct({
+  unsupported: Schema.Array(Unsupported),
+  more: optional(Schema.Positive.pipe(Schema.int())),
+  candidates: Schema.NonNegativeInt,
+  truncated: Schema.Boolean
+})
+export type Verdict = typeof Verdict.Type
+
+/**
+ * `shapes` name values that need a source whatever they look like, `exempt` values that need none; both are matched
+ * against the whole of a value. A bare number of fewer than `minDigits` (4) digits needs no source.
+ */
+export interface Options {
+  readonly exempt?: ReadonlyArray<RegExp>
+  readonly shapes?: ReadonlyArray<RegExp>
+  readonly minDigits?: number
+}
+
+/** `evidence` are the results of the run, as JSON values; `exempt` are texts of the person and of the application. */
+export interface Question {
+  readonly answer: string
+  readonly evidence: ReadonlyArray<unknown>
+  readonly exempt?: ReadonlyArray<string>
+  readonly options?: Options
+}
+
+/** Of the evidence, and of the exempt texts, this many tokens are read. */
+const maxEvidence = 200_000
+/** Of the answer this many tokens are read. */
+const maxAnswer = 20_000
+const shown = 12
+const longest = 64
+
+interface Candidate {
+  readonly text: string
+  readonly start: number
+  readonly shape: Shape
+  readonly isKnown: boolean
+}
+
+const clock = /^\d{1,2}:\d{2}(?::\d{2})?(?: ?[ap]\.?m\.?)?$/
+
+const shapeOf = (value: string): Shape => {
+  if (/^-?\d+(?:\.\d+)?$/.test(value)) return "number"
+  if (clock.test(value)) return "time"
+  return Moment.stamped(value) !== undefined || Moment.readings(value).length > 0 ? "date" : "identifier"
+}
+
+/** The parts of a value that is two in one, as `10:00-12:30`. Each part needs a source of its own. */
+const partsOf = (text: string, options: Options): ReadonlyArray<Value.Token> => {
+  const parts = text.split(/[/-]/).filter((part) => part !== "")
+  if (parts.length < 2) return []
+  const found = parts.flatMap((part) => Value.extract(part, options).filter((token) => token.text === part))
+  return found.length === parts.length ? found : []
+}
+
+const candidatesOf = (answer: string, corpus: Corpus.Corpus, options: Options): ReadonlyArray<Candidate> => {
+  const isExempt = Value.matcher(options.exempt ?? [])
+  const isDeclared = Value.matcher(options.shapes ?? [])
+  const last = Value.tokens(answer, { limit: maxAnswer }).at(maxAnswer - 1)
+  const read = last === undefined ? answer : answer.slice(0, last.end)
+  const days = Moment.find(read)
+  const spelled = days.flatMap((day): ReadonlyArray<Candidate> => {
+    const text = read.slice(day.start, day.end)
+    if (isExempt({ text, value: Value.normalise(text) })) return []
+    return [{ text, start: day.start, shape: "date", isKnown: Moment.isKnown(corpus.days, day) }]
+  })
+  const isKnown = ({ end, start, text, value }: Value.Token): boolean => {
+    if (Corpus.has(corpus, text, value)) return true
+    const said = { text, before: read.slice(Math.max(0, start - 24), start), after: read.slice(end, end + 12) }
+    return shapeOf(value) === "number" && Derived.isKnown(corpus.numbers, said, value)
+  }
+  const tokens = Value.extract(read, { ...options, limit: maxAnswer }).flatMap((token): ReadonlyArray<Candidate> => {
+    if (days.some((day) => day.start <= token.start && token.start < day.end)) return []
+    const declared = isDeclared(token)
+    const parts = declared ? [] : partsOf(token.text, options)
+    return [
+      {
+        text: token.text,
+        start: token.start,
+        shape: declared ? "declared" : shapeOf(token.value),
+        isKnown: isKnown(token) || (parts.length > 0 && parts.every(isKnown))
+      }
+    ]
+  })
+  return [...spelled, ...tokens].sort((a, b) => a.start - b.start)
+}
+
+/** Which values of an answer stand neither in the evidence nor in the exempt texts. Total. */
+export const judge = ({ answer, evidence, exempt = [], options = {} }: Question): Verdict => {
+  const corpus = Corpus.make(evidence, exempt, maxEvidence)
+  const candidates = candidatesOf(answer, corpus, options)
+  const unsupported = candidates.filter(({ isKnown }) => !isKnown)
+  return {
+    unsupported: unsupported
+      .slice(0, shown)
+      .map(({ shape, text }) => ({ value: Printable.clip(text, longest), shape })),
+    ...(unsupported.length > shown ? { more: unsupported.length - shown } : {}),
+    candidates: candidates.length,
+    truncated: corpus.truncated
+  }
+}
+
+/** What the record of a run can ground an answer with, and what it exempts. */
+export interface Sourced {
+  readonly evidence: ReadonlyArray<unknown>
+  readonly exempt: ReadonlyArray<string>
+}
+
+/** `echoes` names the arguments of a tool that its result repeats: their values do not ground. */
+export interface CorpusOptions {
+  readonly echoes?: (toolName: string) => ReadonlyArray<string>
+}
+
+const payloadOf = (served: string): unknown => Either.getOrElse(Json.parse(served, Corpus.limits), () => served)
+
+const grounds = (outcome: Message.Settlement, served: string): ReadonlyArray<unknown> => {
+  if (!CallOutcome.succeeded(outcome)) return []
+  const read = Coverage.read(payloadOf(served))
+  return outcome === "absent" && read.outcome === undefined ? [] : read.grounds
+}
+
+/** A text without the values that a call's arguments had under these names. */
+const withoutEchoes = (value: unknown, args: unknown, names: ReadonlyArray<string>): unknown => {
+  const echoed = new Set(
+    Object.entries(typeof args === "object" && args !== null ? args : {})
+      .filter(([name]) => names.includes(name))
+      .flatMap(([, own]) => Value.fromJson(own).flatMap(({ text }) => Value.keys(text).map((key) => key.value)))
+  )
+  const text = Sources.readable(typeof value === "string" ? value : (JSON.stringify(value) ?? ""))
+  let kept = ""
+  let from = 0
+  for (const { end, start, text: token } of Value.tokens(text)) {
+    if (!Value.keys(token).some((key) => echoed.has(key.value))) continue
+    kept += `${text.slice(from, start)} `
+    from = end
+  }
+  return kept + text.slice(from)
+}
+
+/**
+ * What grounds and what exempts in a run, from its record and never from what is on the wire. Results of calls that ran
+ * and returned ground; the person's words and the application's pieces exempt. Nothing else does either: no refusal, no
+ * error, no argument, no earlier answer, no reminder or notice of the runtime's, no tool's definition.
+ */
+export const corpus = (events: Iterable<Event.Event>, options: CorpusOptions = {}): Sourced => {
+  const evidence: Array<unknown> = []
+  const exempt: Array<string> = []
+  const args = new Map<string, unknown>()
+  for (const event of events) {
+    switch (event._tag) {
+      case "RunStarted":
+        exempt.push(event.input)
+        break
+      case "MessageReceived":
+        exempt.push(event.content)
+        break
+      case "MessageCarried": {
+        const { message, origin } = event
+        if (message.role === "user" && (origin === undefined || isAuthor(origin))) exempt.push(message.content)
+        if (message.role === "tool" && origin === undefined && !CallOutcome.isFramework(message.toolName)) {
+          evidence.push(...grounds(message.outcome, message.content))
+        }
+        break
+      }
+      case "PieceDeclared":
+        if (isAuthor(event.origin)) exempt.push(event.text)
+        break
+      case "ToolCalled":
+        args.set(JSON.stringify([event.iteration, event.toolCallId]), event.args)
+        break
+      case "ToolSettled": {
+        const { iteration, outcome, served, toolCallId, toolName } = event
+        if (CallOutcome.isFramework(toolName)) break
+        const names = options.echoes?.(toolName) ?? []
+        const own = grounds(outcome, served)
+        const called = args.get(JSON.stringify([iteration, toolCallId]))
+        evidence.push(...(names.length === 0 ? own : own.map((value) => withoutEchoes(value, called, names))))
+      }
+    }
+  }
+  return { evidence, exempt: exempt.filter((text) => text !== "") }
+}
+
+const isAuthor = (origin: Event.Origin): boolean => origin === "person" || origin === "app"
+
+/** How much a value without a source may stop: nothing, an answer once, or an answer for good. */
+export const Posture = Schema.Literal("assist", "guard", "rails")
+export type Posture = typeof Posture.Type
+
+/** `revision-asked`: the model looks again, with its tools. `refused`: there is an error instead of the answer. */
+export const Action = Schema.Literal("grounded", "flagged", "revision-asked", "refused")
+export type Action = typeof Action.Type
+
+/**
+ * What follows from a verdict. `revised`: the one revision of the run was asked for before, and `limited`: no limit leaves
+ * room for it. Where sources could not be read to their end, every posture only records.
+ */
+export const action = ({
+  limited,
+  posture,
+  revised,
+  verdict
+}: {
+  readonly posture: Posture
+  readonly verdict: Verdict
+  readonly revised: boolean
+  readonly limited: boolean
+}): Action => {
+  if (verdict.unsupported.length === 0) return "grounded"
+  if (posture === "assist" || verdict.truncated) return "flagged"
+  if (!revised && !limited) return "revision-asked"
+  return posture === "rails" ? "refused" : "flagged"
+}
