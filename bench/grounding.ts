@@ -2,7 +2,7 @@
  * How many values of real answers have a source, judged as an agent's answers are: each reply that ends a turn, on the
  * record up to it. The conversations are in `../shared/data`; what is not there, or cannot be read, is said so.
  */
-import { Grounding, Import, type Event, Json } from "wherefore"
+import { Grounding, Import, type Event, Json, Value } from "wherefore"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
@@ -161,6 +161,19 @@ export interface Read {
   readonly problems: ReadonlyArray<string>
 }
 
+/** The answer with another digit in each value that `Value.extract` finds, and how many those are. */
+const altered = (answer: string): { readonly text: string; readonly count: number } => {
+  const tokens = Value.extract(answer)
+  let text = ""
+  let from = 0
+  for (const { end, start, text: token } of tokens) {
+    const at = start + token.search(/\d(?=\D*$)/)
+    text += `${answer.slice(from, at)}${(Number(answer.charAt(at)) + 3) % 10}`
+    from = Math.min(at + 1, end)
+  }
+  return { text: text + answer.slice(from), count: tokens.length }
+}
+
 /** The answers of each set that is there, and what could not be read. */
 export const read = (): ReadonlyArray<Read> =>
   sources.map(({ folder, hasNoAnswers = false, name, read: readFolder }) => {
@@ -195,6 +208,13 @@ export const run = async (): Promise<ReadonlyArray<Figure>> => {
       if (action === "flagged") counts.flagged++
     }
     const elapsed = performance.now() - started
+    const wrong = { values: 0, named: 0 }
+    for (const { before, content } of answers) {
+      const { count, text } = altered(content)
+      const verdict = Grounding.judge({ answer: text, ...Grounding.corpus(before) })
+      wrong.values += count
+      wrong.named += verdict.unsupported.length + (verdict.more ?? 0)
+    }
     const n = answers.length
     const figure = (metric: string, value: number, unit: string, against: string, to: number): Figure => ({
       bench: "grounding",
@@ -212,6 +232,7 @@ export const run = async (): Promise<ReadonlyArray<Figure>> => {
       figure("values judged", counts.judged, "values", "answers", n),
       figure("values grounded", counts.judged - counts.ungrounded, "values", "judged", counts.judged),
       figure("values named ungrounded", counts.ungrounded, "values", "judged", counts.judged),
+      figure("named, of values with one digit altered", wrong.named, "values", "altered", wrong.values),
       figure("time of a judgement", elapsed / n, "ms", "answers", n)
     ]
   })

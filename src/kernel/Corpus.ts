@@ -31,6 +31,16 @@ const nested = (leaf: unknown): unknown => {
   return Either.getOrUndefined(Json.parse(leaf, limits))
 }
 
+/**
+ * The parts of a value by which it is also spoken of: those between `/`, `:`, `#` and `@`; numbers of four digits or more
+ * between `_` and `-`, as `7504069` of `certificate_7504069`; the line in `#L1474`; what a mask leaves, as in `...7447`.
+ */
+const partsOf = (text: string): ReadonlyArray<string> => {
+  const parts = text.split(/[/:#@]/)
+  const digits = parts.flatMap((part) => part.split(/[_-]/)).map((part) => part.replace(/^(?:L|\.+)(?=\d)/, ""))
+  return [...(parts.length > 1 ? parts : []), ...digits.filter((part) => /^\d{4,}$/.test(part))]
+}
+
 const plainNumber = /^-?\d+(?:\.\d+)?$/
 
 /** The corpus of values and texts. Of each of the two at most `limit` tokens are read. */
@@ -56,6 +66,7 @@ export const make = (evidence: ReadonlyArray<unknown>, texts: ReadonlyArray<stri
       return
     }
     addForm(token.text)
+    for (const part of partsOf(token.text)) values.add(Value.normalise(part))
     const stamped = Moment.stamped(token.value)
     if (stamped !== undefined) addForm(stamped.time)
     for (const day of Moment.readings(stamped?.date ?? token.value)) addDay(day)
@@ -69,6 +80,7 @@ export const make = (evidence: ReadonlyArray<unknown>, texts: ReadonlyArray<stri
     truncated ||= found.length > left
     for (const token of found.slice(0, left)) addToken(token)
     for (const day of Moment.find(text)) addDay(day)
+    for (const hour of Moment.hours(text)) values.add(hour)
     left -= found.length
   }
   const addValue = (value: unknown, level: number): void => {

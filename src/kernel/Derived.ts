@@ -66,9 +66,9 @@ const factors: { readonly [unit: string]: ReadonlyArray<number> } = {
 }
 
 const unitOf = ({ after, text }: Said): ReadonlyArray<number> => {
-  if (text.startsWith("$")) return [1e-2]
   const unit = (attached.exec(text) ?? following.exec(after))?.[1]?.toLowerCase()
-  return unit !== undefined && Object.hasOwn(factors, unit) ? (factors[unit] ?? []) : []
+  const own = unit !== undefined && Object.hasOwn(factors, unit) ? (factors[unit] ?? []) : []
+  return text.startsWith("$") ? [1e-2, ...own] : own
 }
 
 /** What rounding to the last digit written can have changed. After "about" and its like the zeros at the end do not count. */

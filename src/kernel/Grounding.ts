@@ -10,13 +10,12 @@
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import * as CallOutcome from "./CallOutcome.ts"
+import * as Candidate from "./Candidate.ts"
 import * as Corpus from "./Corpus.ts"
 import * as Coverage from "./Coverage.ts"
-import * as Derived from "./Derived.ts"
 import type * as Event from "./Event.ts"
 import * as Json from "./Json.ts"
 import type * as Message from "./Message.ts"
-import * as Moment from "./Moment.ts"
 import * as Printable from "./Printable.ts"
 import * as Sources from "./Sources.ts"
 import * as Value from "./Value.ts"
@@ -24,7 +23,7 @@ import * as Value from "./Value.ts"
 const optional = <A, I, R>(schema: Schema.Schema<A, I, R>) => Schema.optionalWith(schema, { exact: true })
 
 /** What a value looks like. `declared`: it matches a shape of the application's. */
-export const Shape = Schema.Literal("declared", "date", "time", "number", "identifier")
+export const Shape = Schema.Literal(...Candidate.shapes)
 export type Shape = typeof Shape.Type
 
 /** A value as the answer spells it, at most 64 characters of it. */
@@ -63,70 +62,13 @@ export interface Question {
 
 /** Of the evidence, and of the exempt texts, this many tokens are read. */
 const maxEvidence = 200_000
-/** Of the answer this many tokens are read. */
-const maxAnswer = 20_000
 const shown = 12
 const longest = 64
-
-interface Candidate {
-  readonly text: string
-  readonly start: number
-  readonly shape: Shape
-  readonly isKnown: boolean
-}
-
-const clock = /^\d{1,2}:\d{2}(?::\d{2})?(?: ?[ap]\.?m\.?)?$/
-
-const shapeOf = (value: string): Shape => {
-  if (/^-?\d+(?:\.\d+)?$/.test(value)) return "number"
-  if (clock.test(value)) return "time"
-  return Moment.stamped(value) !== undefined || Moment.readings(value).length > 0 ? "date" : "identifier"
-}
-
-/** The parts of a value that is two in one, as `10:00-12:30`. Each part needs a source of its own. */
-const partsOf = (text: string, options: Options): ReadonlyArray<Value.Token> => {
-  const parts = text.split(/[/-]/).filter((part) => part !== "")
-  if (parts.length < 2) return []
-  const found = parts.flatMap((part) => Value.extract(part, options).filter((token) => token.text === part))
-  return found.length === parts.length ? found : []
-}
-
-const candidatesOf = (answer: string, corpus: Corpus.Corpus, options: Options): ReadonlyArray<Candidate> => {
-  const isExempt = Value.matcher(options.exempt ?? [])
-  const isDeclared = Value.matcher(options.shapes ?? [])
-  const last = Value.tokens(answer, { limit: maxAnswer }).at(maxAnswer - 1)
-  const read = last === undefined ? answer : answer.slice(0, last.end)
-  const days = Moment.find(read)
-  const spelled = days.flatMap((day): ReadonlyArray<Candidate> => {
-    const text = read.slice(day.start, day.end)
-    if (isExempt({ text, value: Value.normalise(text) })) return []
-    return [{ text, start: day.start, shape: "date", isKnown: Moment.isKnown(corpus.days, day) }]
-  })
-  const isKnown = ({ end, start, text, value }: Value.Token): boolean => {
-    if (Corpus.has(corpus, text, value)) return true
-    const said = { text, before: read.slice(Math.max(0, start - 24), start), after: read.slice(end, end + 12) }
-    return shapeOf(value) === "number" && Derived.isKnown(corpus.numbers, said, value)
-  }
-  const tokens = Value.extract(read, { ...options, limit: maxAnswer }).flatMap((token): ReadonlyArray<Candidate> => {
-    if (days.some((day) => day.start <= token.start && token.start < day.end)) return []
-    const declared = isDeclared(token)
-    const parts = declared ? [] : partsOf(token.text, options)
-    return [
-      {
-        text: token.text,
-        start: token.start,
-        shape: declared ? "declared" : shapeOf(token.value),
-        isKnown: isKnown(token) || (parts.length > 0 && parts.every(isKnown))
-      }
-    ]
-  })
-  return [...spelled, ...tokens].sort((a, b) => a.start - b.start)
-}
 
 /** Which values of an answer stand neither in the evidence nor in the exempt texts. Total. */
 export const judge = ({ answer, evidence, exempt = [], options = {} }: Question): Verdict => {
   const corpus = Corpus.make(evidence, exempt, maxEvidence)
-  const candidates = candidatesOf(answer, corpus, options)
+  const candidates = Candidate.of(answer, corpus, options)
   const unsupported = candidates.filter(({ isKnown }) => !isKnown)
   return {
     unsupported: unsupported

@@ -51,6 +51,14 @@ export const find = (text: string): ReadonlyArray<Spelled> => {
   return found
 }
 
+const hour = /(?<![\w:.])(\d{1,2}) ?([ap])\.?m(?![A-Za-z\d_])/gi
+
+/** The full hours that a text says without their minutes, as `11am`, each as `HH:00`. */
+export const hours = (text: string): ReadonlyArray<string> =>
+  Array.from(text.matchAll(hour)).flatMap(([, hours = "", half]) =>
+    Spelling.keys(`${hours}:00 ${half}m`).flatMap(({ by, value }) => (by.includes("clock time") ? [value] : []))
+  )
+
 const inDigits = /^(\d{1,2})([./-])(\d{1,2})\2(\d{4})$/
 
 /** Each day of the calendar that a text in digits can be read as: the day before the month, or after it. */
