@@ -60,7 +60,10 @@ export const make = (evidence: ReadonlyArray<unknown>, texts: ReadonlyArray<stri
       if (plainNumber.test(value)) numbers.add(Math.abs(Number(value)))
     }
   }
+  const seen = new Set<string>()
   const addToken = (token: Value.Token): void => {
+    if (seen.has(token.text)) return
+    seen.add(token.text)
     if (!/\d/.test(token.value)) {
       values.add(token.value)
       return
@@ -71,17 +74,23 @@ export const make = (evidence: ReadonlyArray<unknown>, texts: ReadonlyArray<stri
     if (stamped !== undefined) addForm(stamped.time)
     for (const day of Moment.readings(stamped?.date ?? token.value)) addDay(day)
   }
-  const addText = (text: string): void => {
+  /** `whole` is a leaf, which counts as a value of its own unless it is a single token. */
+  const addText = (text: string, whole?: string): void => {
     if (left <= 0) {
       truncated ||= text.trim() !== ""
       return
     }
     const found = Value.tokens(text, { limit: left + 1 })
+    if (whole !== undefined && found[0]?.text !== whole) {
+      values.add(Value.normalise(whole))
+      left -= 1
+    }
     truncated ||= found.length > left
     for (const token of found.slice(0, left)) addToken(token)
+    left -= found.length
+    if (!/\d/.test(text)) return
     for (const day of Moment.find(text)) addDay(day)
     for (const hour of Moment.hours(text)) values.add(hour)
-    left -= found.length
   }
   const addValue = (value: unknown, level: number): void => {
     for (const { value: leaf } of Json.leaves(value)) {
@@ -89,13 +98,7 @@ export const make = (evidence: ReadonlyArray<unknown>, texts: ReadonlyArray<stri
       const text = String(leaf)
       const inner = level < depth ? nested(leaf) : undefined
       if (inner !== undefined) addValue(inner, level + 1)
-      else {
-        if (Value.tokens(text, { limit: 1 })[0]?.text !== text) {
-          values.add(Value.normalise(text))
-          left -= 1
-        }
-        addText(Sources.readable(text))
-      }
+      else addText(Sources.readable(text), text)
     }
   }
 

@@ -63,6 +63,7 @@ const inDigits = /^(\d{1,2})([./-])(\d{1,2})\2(\d{4})$/
 
 /** Each day of the calendar that a text in digits can be read as: the day before the month, or after it. */
 export const readings = (value: string): ReadonlyArray<Day> => {
+  if (!/^\d{1,4}[./-]\d/.test(value)) return []
   const [isDate, left = "", , right = "", year = ""] = inDigits.exec(value) ?? []
   const all = isDate === undefined ? [Spelling.keys(value)] : []
   const dates =

@@ -247,7 +247,7 @@ describe("Coverage.read", () => {
             checked: whole(checked),
             notChecked: whole(notChecked),
             cannotCover: whole(cannotCover),
-            kind: "absence",
+            kind: "absence" as const,
             lookedFor: what
           }
           for (const value of [made, JSON.parse(JSON.stringify(made)), structuredClone(made)]) {
