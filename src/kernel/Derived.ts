@@ -36,38 +36,40 @@ const attached = /\d(%|[a-zµ]{1,5})$/i
 const following = /^\s?(%|[a-zµ]{1,8})(?![a-z\d])/i
 
 /** By how much a number is multiplied when it is said in a unit: what it is of the units that sources count in. */
-const factors: { readonly [unit: string]: ReadonlyArray<number> } = {
-  "%": [100],
-  percent: [100],
-  k: [1e-3],
-  thousand: [1e-3],
-  m: [1e-6, 1e-3, 1e-2, 1e3],
-  million: [1e-6],
-  b: [1e-9],
-  bn: [1e-9],
-  billion: [1e-9],
-  ms: [1e-6, 1e-3, 1e3],
-  s: [1e-9, 1e-6, 1e-3, 60, 3600],
-  sec: [1e-3, 60, 3600],
-  seconds: [1e-3, 60, 3600],
-  min: [1 / 60_000, 1 / 60, 60],
-  minutes: [1 / 60_000, 1 / 60, 60],
-  h: [1 / 3_600_000, 1 / 3600, 1 / 60, 24],
-  hours: [1 / 3_600_000, 1 / 3600, 1 / 60, 24],
-  kb: [1e-3, 1 / 1024, 1e3, 1024],
-  mb: [1e-6, 1 / 1_048_576, 1e-3, 1 / 1024, 1e3, 1024],
-  gb: [1e-9, 1 / 1_073_741_824, 1e-6, 1 / 1_048_576, 1e-3, 1 / 1024],
-  km: [1e-3],
-  cm: [100, 0.1],
-  mm: [1e3, 10],
-  g: [1e3, 1e-3],
-  kg: [1e-3],
-  cents: [100]
-}
+const factors: ReadonlyMap<string, ReadonlyArray<number>> = new Map(
+  Object.entries({
+    "%": [100],
+    percent: [100],
+    k: [1e-3],
+    thousand: [1e-3],
+    m: [1e-6, 1e-3, 1e-2, 1e3],
+    million: [1e-6],
+    b: [1e-9],
+    bn: [1e-9],
+    billion: [1e-9],
+    ms: [1e-6, 1e-3, 1e3],
+    s: [1e-9, 1e-6, 1e-3, 60, 3600],
+    sec: [1e-3, 60, 3600],
+    seconds: [1e-3, 60, 3600],
+    min: [1 / 60_000, 1 / 60, 60],
+    minutes: [1 / 60_000, 1 / 60, 60],
+    h: [1 / 3_600_000, 1 / 3600, 1 / 60, 24],
+    hours: [1 / 3_600_000, 1 / 3600, 1 / 60, 24],
+    kb: [1e-3, 1 / 1024, 1e3, 1024],
+    mb: [1e-6, 1 / 1_048_576, 1e-3, 1 / 1024, 1e3, 1024],
+    gb: [1e-9, 1 / 1_073_741_824, 1e-6, 1 / 1_048_576, 1e-3, 1 / 1024],
+    km: [1e-3],
+    cm: [100, 0.1],
+    mm: [1e3, 10],
+    g: [1e3, 1e-3],
+    kg: [1e-3],
+    cents: [100]
+  })
+)
 
 const unitOf = ({ after, text }: Said): ReadonlyArray<number> => {
   const unit = (attached.exec(text) ?? following.exec(after))?.[1]?.toLowerCase()
-  const own = unit !== undefined && Object.hasOwn(factors, unit) ? (factors[unit] ?? []) : []
+  const own = (unit === undefined ? undefined : factors.get(unit)) ?? []
   return text.startsWith("$") ? [1e-2, ...own] : own
 }
 

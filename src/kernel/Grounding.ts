@@ -65,7 +65,20 @@ const maxEvidence = 200_000
 const shown = 12
 const longest = 64
 
-/** Which values of an answer stand neither in the evidence nor in the exempt texts. Total. */
+/**
+ * Which values of an answer stand neither in the evidence nor in the exempt texts. Total. A value has a source if one of
+ * its spellings has (`Value.keys`), and by these shapes:
+ *
+ * - A day, in digits or with the name of its month, in any order; of a day without a year, its year may be told elsewhere.
+ *   A timestamp is a day and a time of day, and a source of both. A source of a day is one of its month and year.
+ * - A time of day on the full hour, of `11am`.
+ * - A number that is a sourced one rounded to the decimals written, or, after "about" and its like, to two digits or more.
+ *   In a common unit, as `%`, `ms`, `KB` or `million`, also of a sourced number in a related one, and `$` of cents.
+ * - What stands between `/`, `:`, `#` and `@` in a sourced value, and a number of four digits between `_` and `-`.
+ *
+ * Two values that are joined by `/` or `-` each need a source. Sums and differences have none. Beyond the first 20,000
+ * tokens an answer is not judged.
+ */
 export const judge = ({ answer, evidence, exempt = [], options = {} }: Question): Verdict => {
   const corpus = Corpus.make(evidence, exempt, maxEvidence)
   const candidates = Candidate.of(answer, corpus, options)

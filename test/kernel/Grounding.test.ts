@@ -75,6 +75,9 @@ describe("Grounding.judge", () => {
       { value: "DEF", shape: "declared" }
     ])
     assert.deepStrictEqual(judge("Call 555-1234 on May 21, 2024.", [], { exempt: [/555-\d+/, /May .*/] }).candidates, 0)
+    assert.deepStrictEqual(judge("No. 12 and 1234", ["no_12", "no_1234"], { minDigits: 2 }).unsupported, [
+      { value: "12", shape: "number" }
+    ])
     assert.deepStrictEqual(judge("24-hour", [], { shapes: [/\d+-hour/] }).unsupported, [
       { value: "24-hour", shape: "declared" }
     ])
@@ -84,6 +87,9 @@ describe("Grounding.judge", () => {
     const inner = JSON.stringify({ order: "A-9917", lines: ["\nB-2218", [3310, 4410]] })
     const evidence = [{ content: [{ type: "text", text: inner }] }]
     assert.deepStrictEqual(named("A-9917, B-2218, 3310 and 4410", ...evidence), [])
+    let nested = "\nC-7781"
+    for (let level = 0; level < 4; level++) nested = JSON.stringify({ nested })
+    assert.deepStrictEqual(named("C-7781", nested, { nested }), [])
     assert.deepStrictEqual(named("3,310,441", ...evidence), ["3,310,441"])
     assert.deepStrictEqual(named("id_12345 is 77001", { id_12345: 77001 }), [])
     assert.deepStrictEqual(named("B-2218", `{"a":"\\nB-2218"}\n{"a":1}`), [])
