@@ -8,6 +8,7 @@ import { type Figure, table } from "./Figure.ts"
 const benches = new Map<string, () => Promise<ReadonlyArray<Figure>>>([
   ["passes", async () => (await import("./passes.ts")).run()],
   ["stuck", async () => (await import("./stuck.ts")).run()],
+  ["grounding", async () => (await import("./grounding.ts")).run()],
   ["advance", async () => (await import("./advance.ts")).run()]
 ])
 

@@ -151,7 +151,8 @@ const yearFirst = /^(\d{4})([./-])(\d{1,2})\2(\d{1,2})$/
 const yearLast = /^(\d{1,2})([./-])(\d{1,2})\2(\d{4})$/
 const monthDays = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
-const dayOf = (year: string, month: string, day: string): string | undefined => {
+/** `YYYY-MM-DD`, if the calendar has the day. */
+export const dayOf = (year: string, month: string, day: string): string | undefined => {
   const days = monthDays[Number(month) - 1]
   if (days === undefined || Number(day) < 1 || Number(day) > days) return undefined
   return `${year}-${month.padStart(2, "0")}-${day.padStart(2, "0")}`

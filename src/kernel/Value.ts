@@ -76,7 +76,8 @@ export interface Options {
 
 const longestShape = 256
 
-const matcher = (patterns: ReadonlyArray<RegExp>): ((token: Token) => boolean) => {
+/** Whether one of the patterns matches the whole of a token, as written or normalised. */
+export const matcher = (patterns: ReadonlyArray<RegExp>): ((token: Pick<Token, "text" | "value">) => boolean) => {
   const whole = patterns.map(({ flags, source }) => new RegExp(`^(?:${source})$`, flags.replace(/[gy]/g, "")))
   return ({ text, value }) =>
     text.length <= longestShape && whole.some((pattern) => pattern.test(text) || pattern.test(value))

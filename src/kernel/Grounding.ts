@@ -1,0 +1,206 @@
+/**
+ * A `Grounding` is the verdict on the names and numbers of an answer: which of them stand in no result of the run, and in
+ * nothing that the person or the application said. It is membership in a set, and never a model call.
+ *
+ * It finds values without a source. It does not judge a sentence whose values are all genuine, names without a digit, or
+ * numbers of fewer than four digits.
+ *
+ * @since 0.1.0
+ */
+import * as Either from "effect/Either"
+import * as Schema from "effect/Schema"
+import * as CallOutcome from "./CallOutcome.ts"
+import * as Candidate from "./Candidate.ts"
+import * as Corpus from "./Corpus.ts"
+import * as Coverage from "./Coverage.ts"
+import type * as Event from "./Event.ts"
+import * as Json from "./Json.ts"
+import type * as Message from "./Message.ts"
+import * as Printable from "./Printable.ts"
+import * as Sources from "./Sources.ts"
+import * as Value from "./Value.ts"
+
+const optional = <A, I, R>(schema: Schema.Schema<A, I, R>) => Schema.optionalWith(schema, { exact: true })
+
+/** What a value looks like. `declared`: it matches a shape of the application's. */
+export const Shape = Schema.Literal(...Candidate.shapes)
+export type Shape = typeof Shape.Type
+
+/** A value as the answer spells it, at most 64 characters of it. */
+export const Unsupported = Schema.Struct({ value: Schema.String, shape: Shape })
+export type Unsupported = typeof Unsupported.Type
+
+/**
+ * `candidates` counts the distinct values that needed a source. Of those that have none the first 12 are told; `more`
+ * counts the others. `truncated`: not all sources could be read, so that a value may have one after all.
+ */
+export const Verdict = Schema.Struct({
+  unsupported: Schema.Array(Unsupported),
+  more: optional(Schema.Positive.pipe(Schema.int())),
+  candidates: Schema.NonNegativeInt,
+  truncated: Schema.Boolean
+})
+export type Verdict = typeof Verdict.Type
+
+/**
+ * `shapes` name values that need a source whatever they look like, `exempt` values that need none; both are matched
+ * against the whole of a value. A bare number of fewer than `minDigits` (4) digits needs no source.
+ */
+export interface Options {
+  readonly exempt?: ReadonlyArray<RegExp>
+  readonly shapes?: ReadonlyArray<RegExp>
+  readonly minDigits?: number
+}
+
+/** `evidence` are the results of the run, as JSON values; `exempt` are texts of the person and of the application. */
+export interface Question {
+  readonly answer: string
+  readonly evidence: ReadonlyArray<unknown>
+  readonly exempt?: ReadonlyArray<string>
+  readonly options?: Options
+}
+
+/** Of the evidence, and of the exempt texts, this many tokens are read. */
+const maxEvidence = 200_000
+const shown = 12
+const longest = 64
+
+/**
+ * Which values of an answer stand neither in the evidence nor in the exempt texts. Total. A value has a source if one of
+ * its spellings has (`Value.keys`), and by these shapes:
+ *
+ * - A day, in digits or with the name of its month, in any order; of a day without a year, its year may be told elsewhere.
+ *   A timestamp is a day and a time of day, and a source of both. A source of a day is one of its month and year.
+ * - A time of day on the full hour, of `11am`.
+ * - A number that is a sourced one rounded to the decimals written, or, after "about" and its like, to two digits or more.
+ *   In a common unit, as `%`, `ms`, `KB` or `million`, also of a sourced number in a related one, and `$` of cents.
+ * - What stands between `/`, `:`, `#` and `@` in a sourced value, and a number of four digits between `_` and `-`.
+ *
+ * Two values that are joined by `/` or `-` each need a source. Sums and differences have none. Beyond the first 20,000
+ * tokens an answer is not judged.
+ */
+export const judge = ({ answer, evidence, exempt = [], options = {} }: Question): Verdict => {
+  const corpus = Corpus.make(evidence, exempt, maxEvidence)
+  const candidates = Candidate.of(answer, corpus, options)
+  const unsupported = candidates.filter(({ isKnown }) => !isKnown)
+  return {
+    unsupported: unsupported
+      .slice(0, shown)
+      .map(({ shape, text }) => ({ value: Printable.clip(text, longest), shape })),
+    ...(unsupported.length > shown ? { more: unsupported.length - shown } : {}),
+    candidates: candidates.length,
+    truncated: corpus.truncated
+  }
+}
+
+/** What the record of a run can ground an answer with, and what it exempts. */
+export interface Sourced {
+  readonly evidence: ReadonlyArray<unknown>
+  readonly exempt: ReadonlyArray<string>
+}
+
+/** `echoes` names the arguments of a tool that its result repeats: their values do not ground. */
+export interface CorpusOptions {
+  readonly echoes?: (toolName: string) => ReadonlyArray<string>
+}
+
+const payloadOf = (served: string): unknown => Either.getOrElse(Json.parse(served, Corpus.limits), () => served)
+
+const grounds = (outcome: Message.Settlement, served: string): ReadonlyArray<unknown> => {
+  if (!CallOutcome.succeeded(outcome)) return []
+  const read = Coverage.read(payloadOf(served))
+  return outcome === "absent" && read.outcome === undefined ? [] : read.grounds
+}
+
+/** A text without the values that a call's arguments had under these names. */
+const withoutEchoes = (value: unknown, args: unknown, names: ReadonlyArray<string>): unknown => {
+  const echoed = new Set(
+    Object.entries(typeof args === "object" && args !== null ? args : {})
+      .filter(([name]) => names.includes(name))
+      .flatMap(([, own]) => Value.fromJson(own).flatMap(({ text }) => Value.keys(text).map((key) => key.value)))
+  )
+  const text = Sources.readable(typeof value === "string" ? value : (JSON.stringify(value) ?? ""))
+  let kept = ""
+  let from = 0
+  for (const { end, start, text: token } of Value.tokens(text)) {
+    if (!Value.keys(token).some((key) => echoed.has(key.value))) continue
+    kept += `${text.slice(from, start)} `
+    from = end
+  }
+  return kept + text.slice(from)
+}
+
+/**
+ * What grounds and what exempts in a run, from its record and never from what is on the wire. Results of calls that ran
+ * and returned ground; the person's words and the application's pieces exempt. Nothing else does either: no refusal, no
+ * error, no argument, no earlier answer, no reminder or notice of the runtime's, no tool's definition.
+ */
+export const corpus = (events: Iterable<Event.Event>, options: CorpusOptions = {}): Sourced => {
+  const evidence: Array<unknown> = []
+  const exempt: Array<string> = []
+  const args = new Map<string, unknown>()
+  for (const event of events) {
+    switch (event._tag) {
+      case "RunStarted":
+        exempt.push(event.input)
+        break
+      case "MessageReceived":
+        exempt.push(event.content)
+        break
+      case "MessageCarried": {
+        const { message, origin } = event
+        if (message.role === "user" && (origin === undefined || isAuthor(origin))) exempt.push(message.content)
+        if (message.role === "tool" && origin === undefined && !CallOutcome.isFramework(message.toolName)) {
+          evidence.push(...grounds(message.outcome, message.content))
+        }
+        break
+      }
+      case "PieceDeclared":
+        if (isAuthor(event.origin)) exempt.push(event.text)
+        break
+      case "ToolCalled":
+        args.set(JSON.stringify([event.iteration, event.toolCallId]), event.args)
+        break
+      case "ToolSettled": {
+        const { iteration, outcome, served, toolCallId, toolName } = event
+        if (CallOutcome.isFramework(toolName)) break
+        const names = options.echoes?.(toolName) ?? []
+        const own = grounds(outcome, served)
+        const called = args.get(JSON.stringify([iteration, toolCallId]))
+        evidence.push(...(names.length === 0 ? own : own.map((value) => withoutEchoes(value, called, names))))
+      }
+    }
+  }
+  return { evidence, exempt: exempt.filter((text) => text !== "") }
+}
+
+const isAuthor = (origin: Event.Origin): boolean => origin === "person" || origin === "app"
+
+/** How much a value without a source may stop: nothing, an answer once, or an answer for good. */
+export const Posture = Schema.Literal("assist", "guard", "rails")
+export type Posture = typeof Posture.Type
+
+/** `revision-asked`: the model looks again, with its tools. `refused`: there is an error instead of the answer. */
+export const Action = Schema.Literal("grounded", "flagged", "revision-asked", "refused")
+export type Action = typeof Action.Type
+
+/**
+ * What follows from a verdict. `revised`: the one revision of the run was asked for before, and `limited`: no limit leaves
+ * room for it. Where sources could not be read to their end, every posture only records.
+ */
+export const action = ({
+  limited,
+  posture,
+  revised,
+  verdict
+}: {
+  readonly posture: Posture
+  readonly verdict: Verdict
+  readonly revised: boolean
+  readonly limited: boolean
+}): Action => {
+  if (verdict.unsupported.length === 0) return "grounded"
+  if (posture === "assist" || verdict.truncated) return "flagged"
+  if (!revised && !limited) return "revision-asked"
+  return posture === "rails" ? "refused" : "flagged"
+}
