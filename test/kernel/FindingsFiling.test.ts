@@ -76,7 +76,8 @@ describe("Findings.file", () => {
       results: [...place.results, ran("r1", "x")]
     })
     assert.strictEqual(taken.rows[0]?.toolCallId, "a")
-    assert.strictEqual(file([{ toolCallId: "r01", standing: "noise" }]).rows[0]?.toolCallId, "r01")
+    const like = file([{ toolCallId: "r01", standing: "noise" }], ["r01"], { results: [ran("r01", "x")] })
+    assert.notProperty(like.rows[0], "unknownId")
   })
 
   it("detects what a fact says that is not in its result", () => {
