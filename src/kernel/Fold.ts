@@ -5,12 +5,11 @@
  * @internal
  */
 import * as Either from "effect/Either"
-import * as CallOutcome from "./CallOutcome.ts"
 import * as Digest from "./Digest.ts"
 import type * as Event from "./Event.ts"
 import type * as Message from "./Message.ts"
 import * as SkillState from "./SkillState.ts"
-import type * as State from "./State.ts"
+import * as State from "./State.ts"
 import * as Transcript from "./Transcript.ts"
 import * as Usage from "./Usage.ts"
 import * as Wire from "./Wire.ts"
@@ -211,8 +210,7 @@ const settle = (state: State.State, event: Event.ToolSettled): State.State => {
     return violation(state, `A call has exactly one settlement, in order: ${settled.left.what}`)
   const started = state.startedCalls.find((one) => one.toolCallId === toolCallId)
   // A tool's own error is quoted; every other text of an error is ours.
-  const isOurs = CallOutcome.isFramework(toolName) && state.started?.manifest.skills !== undefined
-  const byRuntime = isOurs || (error !== undefined && error.tag !== "ToolFailed")
+  const byRuntime = State.isOurs(state.started, toolName) || (error !== undefined && error.tag !== "ToolFailed")
   const asked = started?.seq ?? state.openReply?.seq ?? state.seq - 1
   const next: State.State = {
     ...state,

@@ -18,6 +18,7 @@ import * as Json from "./Json.ts"
 import type * as Message from "./Message.ts"
 import * as Printable from "./Printable.ts"
 import * as Sources from "./Sources.ts"
+import * as State from "./State.ts"
 import * as Value from "./Value.ts"
 
 const optional = <A, I, R>(schema: Schema.Schema<A, I, R>) => Schema.optionalWith(schema, { exact: true })
@@ -139,9 +140,11 @@ export const corpus = (events: Iterable<Event.Event>, options: CorpusOptions = {
   const evidence: Array<unknown> = []
   const exempt: Array<string> = []
   const args = new Map<string, unknown>()
+  let started: Event.RunStarted | undefined
   for (const event of events) {
     switch (event._tag) {
       case "RunStarted":
+        started = event
         exempt.push(event.input)
         break
       case "MessageReceived":
@@ -150,7 +153,7 @@ export const corpus = (events: Iterable<Event.Event>, options: CorpusOptions = {
       case "MessageCarried": {
         const { message, origin } = event
         if (message.role === "user" && (origin === undefined || isAuthor(origin))) exempt.push(message.content)
-        if (message.role === "tool" && origin === undefined && !CallOutcome.isFramework(message.toolName)) {
+        if (message.role === "tool" && origin === undefined && !State.isOurs(started, message.toolName)) {
           evidence.push(...grounds(message.outcome, message.content))
         }
         break
@@ -163,7 +166,7 @@ export const corpus = (events: Iterable<Event.Event>, options: CorpusOptions = {
         break
       case "ToolSettled": {
         const { iteration, outcome, served, toolCallId, toolName } = event
-        if (CallOutcome.isFramework(toolName)) break
+        if (State.isOurs(started, toolName)) break
         const names = options.echoes?.(toolName) ?? []
         const own = grounds(outcome, served)
         const called = args.get(JSON.stringify([iteration, toolCallId]))

@@ -7,7 +7,7 @@ import * as Budget from "./Budget.ts"
 import type * as Event from "./Event.ts"
 import type * as Message from "./Message.ts"
 import type * as Outcome from "./Outcome.ts"
-import type * as CallOutcome from "./CallOutcome.ts"
+import * as CallOutcome from "./CallOutcome.ts"
 import type * as Refusal from "./Refusal.ts"
 import * as SkillState from "./SkillState.ts"
 import * as Transcript from "./Transcript.ts"
@@ -80,6 +80,10 @@ export const initial: State = {
   lost: [],
   violations: []
 }
+
+/** Whether a tool is ours in a run: a foreign trace may have tools of the same names. */
+export const isOurs = (started: Event.RunStarted | undefined, toolName: string): boolean =>
+  started?.manifest.skills !== undefined && CallOutcome.isFramework(toolName)
 
 /** The calls of the open reply that have no settlement, in order. */
 export const unsettled = (state: State): ReadonlyArray<Message.ToolCall> => {

@@ -4,10 +4,10 @@
  * @internal
  */
 import type { CarrierNode, Chain, Edge, Gap, Node, Question, RootNode, ValueNode } from "./Chain.ts"
-import * as CallOutcome from "./CallOutcome.ts"
 import type * as Event from "./Event.ts"
 import * as Printable from "./Printable.ts"
 import * as Sources from "./Sources.ts"
+import * as State from "./State.ts"
 import * as Value from "./Value.ts"
 import * as WhyMap from "./WhyMap.ts"
 import type * as Wire from "./Wire.ts"
@@ -225,7 +225,7 @@ export const visitSettled = (walk: Walk, settled: Event.ToolSettled, settledSeq:
   const args = call?.args ?? ""
   walk.nodes.set(id, { kind: "call", id, pass: iteration, seq: calledSeq, toolCallId, toolName, args, outcome })
   const { error } = settled
-  const isOurs = CallOutcome.isFramework(toolName) && walk.sources.state.started?.manifest.skills !== undefined
+  const isOurs = State.isOurs(walk.sources.state.started, toolName)
   const spoke = outcome === "ran-ok" || outcome === "absent" || (outcome === "ran-error" && error?.tag === "ToolFailed")
   if (spoke && !isOurs) visitRoot(walk, id, "world", settledSeq, `what ${Printable.quote(toolName)} found or did`)
   else visitRoot(walk, id, "runtime", settledSeq, `the runtime's own words: ${error?.tag ?? outcome}`)

@@ -333,7 +333,8 @@ describe("The default shapes", () => {
   }
 })
 
-const started: Event.Event = { _tag: "RunStarted", runId: "r", agent: "a", manifest: { limits: {} }, input: "" }
+const foreign: Event.Event = { _tag: "RunStarted", runId: "r", agent: "a", manifest: { limits: {} }, input: "" }
+const started: Event.Event = { ...foreign, manifest: { limits: {}, skills: { maps: [], open: ["s"] } } }
 const at = { iteration: 1, toolCallId: "c", toolName: "look" }
 const settled = (outcome: Message.Settlement, served: string, toolName = "look"): Event.Event => ({
   _tag: "ToolSettled",
@@ -446,6 +447,13 @@ describe("Grounding.corpus", () => {
   for (const name of CallOutcome.frameworkTools) {
     it(`takes nothing from a result of ${name}`, () =>
       assert.isFalse(grounds("X4711", settled("ran-ok", "X4711", name))))
+
+    it(`takes what a foreign tool named ${name} found`, () => {
+      for (const event of [settled("ran-ok", "X4711", name), carried(tool("ran-ok", "X4711", name))]) {
+        const corpus = Grounding.corpus([foreign, event])
+        assert.deepStrictEqual(Grounding.judge({ answer: "X4711", ...corpus }).unsupported, [])
+      }
+    })
   }
 
   const absence = Either.getOrThrow(
