@@ -25,7 +25,7 @@ export interface Evidence {
 }
 
 /** Whether an owner is a member of the map, or the map itself. A member's id without a map's is taken at its word. */
-const isOwn = (map: Engagement.MountedMap, members: ReadonlySet<string>, owner: CallOutcome.Owner): boolean => {
+export const isOwn = (map: Engagement.MountedMap, members: ReadonlySet<string>, owner: CallOutcome.Owner): boolean => {
   if (owner.mapId !== undefined && owner.mapId !== map.id) return false
   return owner.memberId === undefined ? owner.mapId === map.id : members.has(owner.memberId)
 }

@@ -111,12 +111,13 @@ const engage = (
   const changes = advanced.changes.flatMap((change): ReadonlyArray<SkillEvent.Decision> => {
     // What was renewed may have been given back in the same pass: each event has the record as it was then.
     const record = (change.kind === "parked" ? records : renewed).get(change.mapId)
-    const map = plan.maps.find(({ id }) => id === change.mapId)
-    if (record === undefined || map === undefined) return []
+    if (record === undefined) return []
     if (change.kind === "parked") {
       const { kind: _, ...told } = change
       return [{ _tag: "MapParked", ...told, record }]
     }
+    const map = plan.maps.find(({ id }) => id === change.mapId)
+    if (map === undefined) return []
     const { kind: _, ...told } = change
     const seen = Evidence.of(map, priors.get(map.id), known)
     const evidence = Renewal.evidence({ ...plan, maps: [seen.map] }, seen.pass).flat()
@@ -131,14 +132,12 @@ const engage = (
 
 /** Picks that were accepted, and whose skill does not ride after all. */
 const superseded = (
-  self: Repertoire.Repertoire,
   iteration: number,
   moves: Moves,
   before: SkillState.SkillState,
-  after: SkillState.SkillState
-): ReadonlyArray<SkillEvent.Decision> => {
-  const rides = new Set(Repertoire.riding(self, after).map(({ skill }) => skill.id))
-  return before.volunteered.flatMap(({ mapId, skillId }): ReadonlyArray<SkillEvent.Decision> => {
+  rides: ReadonlySet<string>
+): ReadonlyArray<SkillEvent.Decision> =>
+  before.volunteered.flatMap(({ mapId, skillId }): ReadonlyArray<SkillEvent.Decision> => {
     if (rides.has(skillId)) return []
     const move = CursorMove.get(moves, mapId ?? "")
     return [
@@ -152,7 +151,6 @@ const superseded = (
       }
     ]
   })
-}
 
 const notice = (id: string, text: string | undefined): ReadonlyArray<Event.PieceDeclared> =>
   text === undefined
@@ -161,16 +159,15 @@ const notice = (id: string, text: string | undefined): ReadonlyArray<Event.Piece
 
 /** The steps at hand of the maps that ride. */
 const steps = (
-  { maps, policy }: Repertoire.Repertoire,
+  { policy }: Repertoire.Repertoire,
   riding: ReadonlyArray<Repertoire.Member>,
   after: SkillState.SkillState
 ) =>
-  maps.flatMap((map) => {
-    const place = SkillState.stepOf(after, map.id)
-    const member = riding.find(({ owner, skill }) => owner.mapId === map.id && skill.id === place?.skillId)
-    return place === undefined || member === undefined
+  riding.flatMap(({ owner: { mapId }, skill }) => {
+    const place = mapId === undefined ? undefined : SkillState.stepOf(after, mapId)
+    return mapId === undefined || place === undefined
       ? []
-      : notice(Steps.pieceId(map.id), Steps.text(member.skill, place.step, policy.mayName))
+      : notice(Steps.pieceId(mapId), Steps.text(skill, place.step, policy.mayName))
   })
 
 /** What the next pass decides about skills. Made again from the same record, it is the same. */
@@ -195,9 +192,9 @@ export const decide = (self: Repertoire.Repertoire, state: State.State): SkillPa
     ...engage(self, before, known)
   ]
   const after = SkillState.after(before, decided)
-  const all = [...decided, ...superseded(self, iteration, moves, before, after)]
-
   const riding = Repertoire.riding(self, after)
+  const rides = new Set(riding.map(({ skill }) => skill.id))
+  const all = [...decided, ...superseded(iteration, moves, before, rides)]
   const tools = new Map([
     ...framework.map((tool) => [tool.name, tool] as const),
     ...riding.flatMap(({ skill }) =>
@@ -208,7 +205,6 @@ export const decide = (self: Repertoire.Repertoire, state: State.State): SkillPa
     )
   ])
   const { ids, offerVersion } = Gate.offer(maps, after.engagement, after.cursors, policy)
-  const rides = new Set(riding.map(({ skill }) => skill.id))
   return {
     decisions: all.filter((event) => !before.decided.some((one) => Json.equal(one, event))),
     pieces: [
@@ -231,7 +227,7 @@ export const decide = (self: Repertoire.Repertoire, state: State.State): SkillPa
       mapId !== undefined &&
       piece !== undefined &&
       CursorMove.get(after.cursors, mapId) === skill.id &&
-      SkillState.recordOf(after, mapId)?.standing === "parked"
+      !rides.has(skill.id)
         ? [piece.id]
         : []
     ),

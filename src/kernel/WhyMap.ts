@@ -7,6 +7,7 @@ import type { Edge, MapNode } from "./Chain.ts"
 import * as CallOutcome from "./CallOutcome.ts"
 import * as CursorMove from "./CursorMove.ts"
 import type * as Event from "./Event.ts"
+import * as Evidence from "./Evidence.ts"
 import type * as Lease from "./Lease.ts"
 import * as SafeId from "./SafeId.ts"
 import type * as SkillEvent from "./SkillEvent.ts"
@@ -77,14 +78,15 @@ const asked = (record: Record, mapId: string, iteration: number, verb: "engage" 
       : byId(record, iteration, event.toolCallId)
   })
 
-const isOwn = ({ id, memberIds }: Lease.MountedMap, owner: CallOutcome.Owner | undefined): boolean =>
-  owner?.mapId === id && owner.memberId !== undefined && memberIds.includes(owner.memberId)
-
 /** Calls of the map's own tools that succeeded. */
 const used = (record: Record, map: Lease.MountedMap, iteration: number): ReadonlyArray<MapCause> => {
+  const members = new Set(map.memberIds)
   const own = new Set(
     record.events.flatMap((event) =>
-      event._tag === "ToolCalled" && event.iteration === iteration - 1 && isOwn(map, event.owner)
+      event._tag === "ToolCalled" &&
+      event.iteration === iteration - 1 &&
+      event.owner !== undefined &&
+      Evidence.isOwn(map, members, event.owner)
         ? [event.toolCallId]
         : []
     )
