@@ -6,6 +6,7 @@
 import * as FindingFold from "./FindingFold.ts"
 import * as FindingHandle from "./FindingHandle.ts"
 import type * as FindingRow from "./FindingRow.ts"
+import * as Notice from "./Notice.ts"
 import * as SafeId from "./SafeId.ts"
 
 const shown = 32
@@ -34,12 +35,10 @@ export const offer = (
     const name = nameOf.get(id)
     return `- ${[ofId.get(id), SafeId.print(id), ...(name === undefined ? [] : [SafeId.print(name)])].filter((part) => part !== undefined).join(", ")}`
   })
-  const rawContent = [
-    "[Notice from the framework, not part of the task: results that can be judged]",
+  const rawContent = Notice.of("results that can be judged", [
     "In `_findings.previous` of a call, a result is named by its handle or its call id. Newest first: handle, call id, tool.",
     ...lines,
-    ...(ids.length > shown ? [`+${ids.length - shown} more`] : []),
-    "[End of notice]"
-  ].join("\n")
+    ...(ids.length > shown ? [`+${ids.length - shown} more`] : [])
+  ])
   return { rawContent, slot: "system", source: "findings-offer" }
 }

@@ -9,6 +9,7 @@
 import * as FindingFold from "./FindingFold.ts"
 import * as FindingLine from "./FindingLine.ts"
 import type * as FindingRow from "./FindingRow.ts"
+import * as Notice from "./Notice.ts"
 
 /** What the piece asks of the answer. */
 export type Ask = "none" | "quote-facts"
@@ -137,7 +138,7 @@ const textOf = ({ lines, more, title }: Section): string =>
 const join = (sections: ReadonlyArray<Section>, dropped: number, ask: Ask): string => {
   const note = dropped === 0 ? [] : [`(${dropped} lines were left out to keep this notice within its limit.)`]
   const said = sections.filter(({ lines, more }) => lines.length + more > 0).map(textOf)
-  return [header, ...said, ...note, ...asks[ask], "[End of notice]"].join("\n\n")
+  return [header, ...said, ...note, ...asks[ask], Notice.closing].join("\n\n")
 }
 
 /**

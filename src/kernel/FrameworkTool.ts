@@ -4,22 +4,18 @@
  *
  * @internal
  */
+import * as Declared from "./Declared.ts"
 import type * as Event from "./Event.ts"
 import type * as Repertoire from "./Repertoire.ts"
 import * as SafeId from "./SafeId.ts"
 import type * as Skill from "./Skill.ts"
 import type * as SkillMap from "./SkillMap.ts"
-import * as Wire from "./Wire.ts"
 
-const declare = (name: string, description: string, properties: object, required: ReadonlyArray<string>) => {
-  const tool = { name, description, schema: { type: "object", properties, required, additionalProperties: false } }
-  return {
-    _tag: "ToolDeclared",
-    hash: Wire.toolHash(tool),
-    ...tool,
-    annotations: { replay: "pure", by: "runtime" }
-  } as const
-}
+const declare = (name: string, description: string, properties: object, required: ReadonlyArray<string>) =>
+  Declared.tool(
+    { name, description, schema: { type: "object", properties, required, additionalProperties: false } },
+    { replay: "pure", by: "runtime" }
+  )
 
 /** A description of an application is one line here, however it was written. */
 const line = (description: string): string => SafeId.literal(description.replace(/\s+/gu, " ").trim(), 400)

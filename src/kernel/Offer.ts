@@ -3,6 +3,7 @@
  *
  * @internal
  */
+import * as Notice from "./Notice.ts"
 import * as SafeId from "./SafeId.ts"
 
 /** The id of the piece, reserved. */
@@ -12,8 +13,6 @@ export const id = "wherefore:offer"
 export const render = (offerVersion: string, ids: ReadonlyArray<string>): string | undefined =>
   ids.length === 0
     ? undefined
-    : [
-        `[Notice from the framework, not part of the task: skills, offer ${offerVersion}]`,
-        `read_skill can load: ${SafeId.list(ids)}. You may ignore this notice.`,
-        "[End of notice]"
-      ].join("\n")
+    : Notice.of(`skills, offer ${offerVersion}`, [
+        `read_skill can load: ${SafeId.list(ids)}. You may ignore this notice.`
+      ])

@@ -6,6 +6,7 @@
  */
 import * as CursorMove from "./CursorMove.ts"
 import * as Engagement from "./Engagement.ts"
+import * as Notice from "./Notice.ts"
 import * as SafeId from "./SafeId.ts"
 
 /** The id of the piece, reserved. */
@@ -61,12 +62,10 @@ export const render = (
     return record?.standing === "parked" ? lineOf(map, record, mayName, positions, isSkill) : []
   })
   if (lines.length === 0) return undefined
-  return [
-    "[Notice from the framework, not part of the task: parked skill maps]",
+  return Notice.of("parked skill maps", [
     ...lines,
     "Parking a map stops its instructions and tools from being sent. Calling read_skill as above brings the map back:",
     "that changes its engagement, not its position. A pick that also moves a cursor says so in its result.",
-    "You may ignore this notice.",
-    "[End of notice]"
-  ].join("\n")
+    "You may ignore this notice."
+  ])
 }

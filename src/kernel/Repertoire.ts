@@ -6,6 +6,7 @@
  */
 import type * as CallOutcome from "./CallOutcome.ts"
 import * as CursorMove from "./CursorMove.ts"
+import * as Declared from "./Declared.ts"
 import type * as Engagement from "./Engagement.ts"
 import type * as Event from "./Event.ts"
 import * as FrameworkTool from "./FrameworkTool.ts"
@@ -14,7 +15,7 @@ import type * as ServedRecord from "./ServedRecord.ts"
 import type * as Skill from "./Skill.ts"
 import type * as SkillMap from "./SkillMap.ts"
 import * as SkillState from "./SkillState.ts"
-import * as Wire from "./Wire.ts"
+import type * as Wire from "./Wire.ts"
 
 /** A skill with the id of its piece, and who owns it. */
 export interface Member {
@@ -52,14 +53,8 @@ export const pieceId = ({ mapId, memberId = "" }: CallOutcome.Owner): string =>
 
 const member = (skill: Skill.Skill, owner: CallOutcome.Owner): Member => {
   const { instructions: text } = skill
-  const base = { slot: "system", origin: "app", owner, text } as const
-  return {
-    skill,
-    owner,
-    ...(text.trim() === ""
-      ? {}
-      : { piece: { _tag: "PieceDeclared", hash: Wire.systemHash(text), id: pieceId(owner), ...base } })
-  }
+  const base = { skill, owner }
+  return text.trim() === "" ? base : { ...base, piece: Declared.piece({ id: pieceId(owner), text }, "app", owner) }
 }
 
 export const make = ({ maps, open, plan, policy, tools }: Options): Repertoire => {

@@ -15,6 +15,7 @@
 import { dual } from "effect/Function"
 import * as Budget from "./Budget.ts"
 import * as Call from "./Call.ts"
+import * as Declared from "./Declared.ts"
 import type * as Event from "./Event.ts"
 import * as Fold from "./Fold.ts"
 import type * as Piece from "./Piece.ts"
@@ -65,22 +66,12 @@ export const fold = (events: Iterable<Event.Event>): State.State => {
 }
 
 /** A piece as the record declares it. */
-export const declarePiece = (piece: Piece.Piece, origin: Event.Origin = "app"): Event.PieceDeclared => ({
-  _tag: "PieceDeclared",
-  hash: Wire.systemHash(piece.text),
-  id: piece.id,
-  slot: "system",
-  origin,
-  text: piece.text
-})
+export const declarePiece = (piece: Piece.Piece, origin: Event.Origin = "app"): Event.PieceDeclared =>
+  Declared.piece(piece, origin)
 
 /** A tool definition as the record declares it. */
-export const declareTool = (tool: Wire.ToolPiece["tool"], replay: Event.ReplayClass): Event.ToolDeclared => ({
-  _tag: "ToolDeclared",
-  hash: Wire.toolHash(tool),
-  ...tool,
-  annotations: { replay }
-})
+export const declareTool = (tool: Wire.ToolPiece["tool"], replay: Event.ReplayClass): Event.ToolDeclared =>
+  Declared.tool(tool, { replay })
 
 const end = (
   state: State.State,

@@ -6,6 +6,7 @@
  */
 import * as Cursor from "./Cursor.ts"
 import * as CursorMove from "./CursorMove.ts"
+import * as Declared from "./Declared.ts"
 import * as Engagement from "./Engagement.ts"
 import * as Entry from "./Entry.ts"
 import type * as Event from "./Event.ts"
@@ -153,9 +154,7 @@ const superseded = (
   })
 
 const notice = (id: string, text: string | undefined): ReadonlyArray<Event.PieceDeclared> =>
-  text === undefined
-    ? []
-    : [{ _tag: "PieceDeclared", hash: Wire.systemHash(text), id, slot: "system", origin: "runtime", text }]
+  text === undefined ? [] : [Declared.piece({ id, text }, "runtime")]
 
 /** The steps at hand of the maps that ride. */
 const steps = (
