@@ -44,9 +44,11 @@ class Cursor {
     return { text: JSON.parse(quoted), cut: Number(cut?.replace(/\D/g, "") ?? 0) }
   }
 
-  /** A plain id ends where something stands that is in none, such as a colon before a space. */
-  id(): Cut {
-    const bare = this.take(/^[A-Za-z0-9_.:-]{1,64}?(?=: |[^A-Za-z0-9_.:-]|$)/)
+  /** A plain id goes on as long as it can: a colon at its end is its own, unless the line has one after each id there. */
+  id(after: "" | ": " = ""): Cut {
+    const bare = this.take(
+      after === "" ? /^[A-Za-z0-9_.:-]{1,64}(?![A-Za-z0-9_.:-])/ : /^[A-Za-z0-9_.:-]{1,64}(?=: )/
+    )
     return bare === undefined ? this.literal() : { text: bare, cut: 0 }
   }
 
@@ -62,12 +64,12 @@ const source = (on: Cursor) => {
   return { id, ref, unknownId: on.is(" (unknown id)") }
 }
 
-const about = (on: Cursor) => {
+const about = (on: Cursor, after: "" | ": " = "") => {
   const kind = on.id()
   on.must("/")
   const id = on.id()
   on.must(" · ")
-  return { kind, id, predicate: on.id() }
+  return { kind, id, predicate: on.id(after) }
 }
 
 const value = (on: Cursor) => {
@@ -87,7 +89,7 @@ const fact = (on: Cursor) => {
 
 const limitation = (on: Cursor) => {
   if (on.is("conflict on ")) {
-    const key = about(on)
+    const key = about(on, ": ")
     on.must(": ")
     const from = [source(on)]
     let more = 0
@@ -127,7 +129,7 @@ const step = (on: Cursor) => {
 }
 
 const use = (on: Cursor) => {
-  const call = on.is("in the answer: ") ? undefined : (on.must("in call "), on.id())
+  const call = on.is("in the answer: ") ? undefined : (on.must("in call "), on.id(": "))
   if (call !== undefined) on.must(": ")
   const used = on.literal()
   on.must(" ← ")
