@@ -18,6 +18,7 @@ export const format = 1
 
 const optional = <A, I, R>(schema: Schema.Schema<A, I, R>) => Schema.optionalWith(schema, { exact: true })
 const iteration = Schema.Positive.pipe(Schema.int())
+const milliseconds = Schema.NonNegative.pipe(Schema.finite())
 const call = { iteration, toolCallId: Schema.NonEmptyString, toolName: Schema.String }
 
 /** Whether a call may be run again when nobody knows what became of it. */
@@ -33,7 +34,7 @@ export const Limits = Schema.Struct({
   passes: optional(Schema.NonNegativeInt),
   toolCalls: optional(Schema.NonNegativeInt),
   tokens: optional(Schema.NonNegativeInt),
-  wallTimeMs: optional(Schema.NonNegative)
+  wallTimeMs: optional(milliseconds)
 })
 export type Limits = typeof Limits.Type
 
@@ -166,7 +167,7 @@ export const ModelReplied = Schema.TaggedStruct("ModelReplied", {
   toolCalls: Schema.Array(Message.ToolCall),
   usage: optional(Usage.Usage),
   stopReason: optional(StopReason),
-  durationMs: optional(Schema.NonNegative)
+  durationMs: optional(milliseconds)
 })
 export type ModelReplied = typeof ModelReplied.Type
 
@@ -199,7 +200,7 @@ export const ToolSettled = Schema.TaggedStruct("ToolSettled", {
   served: Schema.String,
   fields: optional(Schema.Array(CallOutcome.Field)),
   error: optional(Refusal.Refusal),
-  durationMs: optional(Schema.NonNegative)
+  durationMs: optional(milliseconds)
 })
 export type ToolSettled = typeof ToolSettled.Type
 
@@ -216,7 +217,7 @@ export const RunEnded = Schema.TaggedStruct("RunEnded", {
   reason: optional(Refusal.Refusal),
   usage: Usage.Usage,
   passes: Schema.NonNegativeInt,
-  durationMs: optional(Schema.NonNegative)
+  durationMs: optional(milliseconds)
 })
 export type RunEnded = typeof RunEnded.Type
 
