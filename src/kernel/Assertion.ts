@@ -49,9 +49,29 @@ export const compare = (self: string, that: string): number => (self < that ? -1
 const keyOf = ({ epoch, predicate, subject, synthetic }: Assertion): string =>
   JSON.stringify([subject.kind, subject.id, predicate, epoch ?? null, synthetic === true])
 
+/** The groups of one key whose members do not all say the same, in the order in which their keys first come. */
+export const contested = <A>(
+  all: Iterable<A>,
+  keyOf: (one: A) => string,
+  saidOf: (one: A) => string
+): ReadonlyArray<{ readonly key: string; readonly group: readonly [A, ...Array<A>] }> => {
+  const groups = new Map<string, [A, ...Array<A>]>()
+  for (const one of all) {
+    const key = keyOf(one)
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [one])
+    else group.push(one)
+  }
+  return Array.from(groups, ([key, group]) => ({ key, group })).filter(({ group: [first, ...others] }) => {
+    const said = others.length === 0 ? "" : saidOf(first)
+    return others.some((one) => saidOf(one) !== said)
+  })
+}
+
 /** Where an assertion stands among those of its key, whatever order they came in. */
 interface Placed {
   readonly assertion: Assertion
+  readonly key: string
   readonly said: string
   readonly place: string
 }
@@ -65,7 +85,7 @@ export const conflictsOf = (
   options: { readonly multiValued?: ReadonlyArray<string> } = {}
 ): { readonly conflicts: ReadonlyArray<Conflict>; readonly refused: ReadonlyArray<Refused> } => {
   const several = new Set(options.multiValued)
-  const groups = new Map<string, Array<Placed>>()
+  const placed: Array<Placed> = []
   const refused: Array<Refused> = []
   for (const assertion of assertions) {
     if (assertion.stratum === "quoted") continue
@@ -77,19 +97,18 @@ export const conflictsOf = (
     const held = Claim.unwrap(assertion.value)
     const said = Json.canonical(held)
     if (several.has(assertion.predicate) || Claim.is(held) || Either.isLeft(said)) continue
-    const key = keyOf(assertion)
     const place = JSON.stringify([said.right, assertion.provenance, assertion.origin ?? null, written.right])
-    const placed = { assertion, said: said.right, place }
-    const group = groups.get(key)
-    if (group === undefined) groups.set(key, [placed])
-    else group.push(placed)
+    placed.push({ assertion, key: keyOf(assertion), said: said.right, place })
   }
-  const conflicts = Array.from(groups, ([key, group]) => ({ key, group }))
-    .filter(({ group }) => group.some(({ said }) => said !== group[0]?.said))
-    .sort((one, other) => compare(one.key, other.key))
+  const conflicts = contested(
+    placed,
+    ({ key }) => key,
+    ({ said }) => said
+  )
+    .toSorted((one, other) => compare(one.key, other.key))
     .map(({ group, key }) => ({
       key,
-      assertions: group.sort((one, other) => compare(one.place, other.place)).map(({ assertion }) => assertion)
+      assertions: group.toSorted((one, other) => compare(one.place, other.place)).map(({ assertion }) => assertion)
     }))
   return { conflicts, refused }
 }

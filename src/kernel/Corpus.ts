@@ -20,15 +20,12 @@ export interface Corpus {
   readonly truncated: boolean
 }
 
-/** Results may be as long as an application lets them be. */
-export const limits: Json.Limits = { maxChars: 16_777_216, maxStringChars: 16_777_216, maxKeys: 1_000_000 }
-
 /** A text inside a value that is JSON itself is read as such, this many times. */
 const depth = 4
 
 const nested = (leaf: unknown): unknown => {
   if (typeof leaf !== "string" || !/^\s*[{[]/.test(leaf)) return undefined
-  return Either.getOrUndefined(Json.parse(leaf, limits))
+  return Either.getOrUndefined(Json.parse(leaf, Sources.limits))
 }
 
 /**

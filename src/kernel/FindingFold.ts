@@ -11,6 +11,7 @@ import { dual } from "effect/Function"
 import * as Either from "effect/Either"
 import * as HashMap from "effect/HashMap"
 import * as Option from "effect/Option"
+import * as Assertion from "./Assertion.ts"
 import * as CallOutcome from "./CallOutcome.ts"
 import type * as FindingRow from "./FindingRow.ts"
 import * as Json from "./Json.ts"
@@ -57,25 +58,17 @@ const once = <A>(compute: () => A): (() => A) => {
 
 const keyOf = ({ predicate, subject }: FindingRow.Assertion): Key => [subject.kind, subject.id, predicate, null]
 
-const written = (value: unknown): string => Either.getOrElse(Json.canonical(value), () => "")
+const written = ({ value }: Witness): string => Either.getOrElse(Json.canonical(value), () => "")
 
 const conflictsOf = (standings: Iterable<FindingRow.Standing>): ReadonlyArray<Conflict> => {
   const facts = Array.from(standings)
     .filter(({ standing }) => standing === "fact")
     .sort((one, other) => one.seq - other.seq)
-  const byKey = new Map<string, { readonly key: Key; readonly values: Set<string>; readonly found: Array<Witness> }>()
-  for (const row of facts) {
-    for (const assertion of row.assertions) {
-      const key = keyOf(assertion)
-      const group = byKey.get(JSON.stringify(key)) ?? { key, values: new Set(), found: [] }
-      byKey.set(JSON.stringify(key), group)
-      group.values.add(written(assertion.value))
-      group.found.push({ ...assertion, row })
-    }
-  }
-  return Array.from(byKey.values()).flatMap(({ found, key, values }) =>
-    values.size > 1 ? [{ key, assertions: found }] : []
-  )
+  const witnesses = facts.flatMap((row) => row.assertions.map((assertion): Witness => ({ ...assertion, row })))
+  return Assertion.contested(witnesses, (witness) => JSON.stringify(keyOf(witness)), written).map(({ group }) => ({
+    key: keyOf(group[0]),
+    assertions: group
+  }))
 }
 
 const make = (kept: Kept): Fold => {

@@ -105,7 +105,7 @@ export interface CorpusOptions {
   readonly echoes?: (toolName: string) => ReadonlyArray<string>
 }
 
-const payloadOf = (served: string): unknown => Either.getOrElse(Json.parse(served, Corpus.limits), () => served)
+const payloadOf = (served: string): unknown => Either.getOrElse(Json.parse(served, Sources.limits), () => served)
 
 const grounds = (outcome: Message.Settlement, served: string): ReadonlyArray<unknown> => {
   if (!CallOutcome.succeeded(outcome)) return []

@@ -148,7 +148,7 @@ const readableOf = (piece: Wire.Piece): string => {
 }
 
 /** Results may be as long as an application lets them be. */
-const limits: Json.Limits = { maxChars: 16_777_216, maxStringChars: 16_777_216, maxKeys: 1_000_000 }
+export const limits: Json.Limits = { maxChars: 16_777_216, maxStringChars: 16_777_216, maxKeys: 1_000_000 }
 
 const add = (index: Index, piece: Wire.Piece, at: number): void => {
   addTokens(index, piece, at, "text", Value.tokens(readableOf(piece)))

@@ -46,9 +46,7 @@ class Cursor {
 
   /** A plain id goes on as long as it can: a colon at its end is its own, unless the line has one after each id there. */
   id(after: "" | ": " = ""): Cut {
-    const bare = this.take(
-      after === "" ? /^[A-Za-z0-9_.:-]{1,64}(?![A-Za-z0-9_.:-])/ : /^[A-Za-z0-9_.:-]{1,64}(?=: )/
-    )
+    const bare = this.take(after === "" ? /^[A-Za-z0-9_.:-]{1,64}(?![A-Za-z0-9_.:-])/ : /^[A-Za-z0-9_.:-]{1,64}(?=: )/)
     return bare === undefined ? this.literal() : { text: bare, cut: 0 }
   }
 
