@@ -22,12 +22,7 @@ export const Kind = Schema.Literal(
 export type Kind = typeof Kind.Type
 
 /** One fault. `where` is a JSON pointer into the declaration. */
-export const CoverageProblem = Schema.Struct({
-  kind: Kind,
-  where: Schema.String,
-  what: Schema.String,
-  next: Schema.String
-})
+export const CoverageProblem = Problem.fault(Kind)
 export type CoverageProblem = typeof CoverageProblem.Type
 
 export class CoverageError extends Schema.TaggedError<CoverageError>()("CoverageError", {
@@ -35,7 +30,7 @@ export class CoverageError extends Schema.TaggedError<CoverageError>()("Coverage
   problems: Schema.NonEmptyArray(CoverageProblem)
 }) {
   override get message(): string {
-    return [Problem.render(this), ...this.problems.map(({ what, where }) => `${where}: ${what}`)].join("\n")
+    return Problem.renderAll(this)
   }
 }
 

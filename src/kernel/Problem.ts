@@ -63,6 +63,15 @@ export const render = (problem: Problem): string => {
   )
 }
 
+/** One of several faults in what was given. `where` is a JSON pointer into it. */
+export const fault = <K extends readonly [string, ...Array<string>]>(kind: Schema.Literal<K>) =>
+  Schema.Struct({ kind, where: Schema.String, what: Schema.String, next: Schema.String })
+
+/** A problem with all its faults, a line each. */
+export const renderAll = (
+  problem: Problem & { readonly problems: ReadonlyArray<{ readonly where: string; readonly what: string }> }
+): string => [render(problem), ...problem.problems.map(({ what, where }) => `${where}: ${what}`)].join("\n")
+
 /** What kind of thing a value is, and how large, without showing it. */
 export const kindOf = (value: unknown): string => {
   if (value === null) return "null"

@@ -27,12 +27,7 @@ export const Kind = Schema.Literal(
 export type Kind = typeof Kind.Type
 
 /** One fault. `where` is a JSON pointer into what was given. */
-export const SkillMapProblem = Schema.Struct({
-  kind: Kind,
-  where: Schema.String,
-  what: Schema.String,
-  next: Schema.String
-})
+export const SkillMapProblem = Problem.fault(Kind)
 export type SkillMapProblem = typeof SkillMapProblem.Type
 
 export class SkillMapError extends Schema.TaggedError<SkillMapError>()("SkillMapError", {
@@ -40,7 +35,7 @@ export class SkillMapError extends Schema.TaggedError<SkillMapError>()("SkillMap
   problems: Schema.NonEmptyArray(SkillMapProblem)
 }) {
   override get message(): string {
-    return [Problem.render(this), ...this.problems.map(({ what, where }) => `${where}: ${what}`)].join("\n")
+    return Problem.renderAll(this)
   }
 }
 
