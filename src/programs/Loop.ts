@@ -145,12 +145,12 @@ export const drive = (
           // The run ends on the record before the defect goes on to whoever runs it.
           Effect.catchAllDefect((defect) => {
             died = Cause.die(defect)
-            return LLM.failure("Protocol", layerDied)
+            return Effect.fail(layerDied)
           })
         )
         const reply = yield* Effect.either(inTime(collected))
         if (Either.isLeft(reply)) {
-          failure = new LLM.LLMError({ ...reply.left, runId })
+          if (reply.left instanceof LLM.LLMError) failure = new LLM.LLMError({ ...reply.left, runId })
           return happen([failed(iteration, reply.left, partialChars)])
         }
         if (Option.isNone(reply.right)) return yield* outOfTime
@@ -232,9 +232,17 @@ export const drive = (
     return yield* Wheel.attached(steering, { spec: options.spec, state: () => state, happen }, driven)
   })
 
-const layerDied: LLM.Details = {
+/** What ended a pass without a reply, as its event names it. */
+interface Unanswered extends Problem.Problem {
+  readonly reason: string
+}
+
+const layerDied: Unanswered = {
+  reason: "Died",
+  code: "WF-RUN-005",
   what: "The layer of the model died of a defect.",
   next: "Find the defect in the application's log and mend the layer; then follow the run up.",
+  outcome: "unknown",
   retry: "never"
 }
 
@@ -258,7 +266,7 @@ const replied = (iteration: number, reply: LLM.Reply, durationMs: number): Event
   durationMs
 })
 
-const failed = (iteration: number, error: LLM.LLMError, partialChars: number): Event.ModelFailed => ({
+const failed = (iteration: number, error: Unanswered, partialChars: number): Event.ModelFailed => ({
   _tag: "ModelFailed",
   iteration,
   reason: error.reason,

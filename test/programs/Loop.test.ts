@@ -206,7 +206,7 @@ describe("A run that is stopped and resumed", () => {
       assert.isTrue(Exit.isFailure(exit) && Cause.isDie(exit.cause))
       assert.include(Exit.isFailure(exit) ? Cause.pretty(exit.cause) : "", "a defect of the layer")
       const [failed, ended] = (yield* Shop.events("r")).slice(-2)
-      assert.deepInclude(failed, { _tag: "ModelFailed", reason: "Protocol" })
+      assert.deepInclude(failed, { _tag: "ModelFailed", reason: "Died" })
       assert.deepInclude(ended, { _tag: "RunEnded", status: "failed", passes: 3 })
       assert.notInclude(JSON.stringify([failed, ended]), "a defect of the layer")
       const next = yield* Agent.followUp(Shop.agent, "r", "Go on.").pipe(Effect.provide(LLM.layerScripted(["Done."])))
