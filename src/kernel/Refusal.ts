@@ -33,7 +33,8 @@ export const Tag = Schema.Literal(
   "StaleOffer",
   "StepNotSkipped",
   "MapNotEngaged",
-  "MapNotReleased"
+  "MapNotReleased",
+  "NotDriven"
 )
 export type Tag = typeof Tag.Type
 

@@ -47,8 +47,7 @@ const skillProblems = (
   ...(skill.steps ?? [])
     .filter(({ toolName }) => !skill.tools.some(({ name }) => name === toolName))
     .map(({ toolName }) => `${where} has a step that calls ${SafeId.print(toolName)}, which is no tool of it.`),
-  ...(Printable.wellFormed(skill.id + skill.instructions + (skill.description ?? "")) ===
-  skill.id + skill.instructions + (skill.description ?? "")
+  ...([skill.id, skill.instructions, skill.description ?? ""].every((text) => Printable.wellFormed(text) === text)
     ? []
     : [`${where} holds a lone surrogate.`]),
   ...(skill.instructions.length > Loop.maxAppendChars

@@ -35,7 +35,7 @@ export type { Steering } from "./Wheel.ts"
 export const make: Effect.Effect<Wheel.Steering> = Effect.sync(Wheel.make)
 
 const notDriven: Refusal.Refusal = {
-  tag: "MapNotEngaged",
+  tag: "NotDriven",
   law: "Only a run that goes on can be steered.",
   code: "WF-SKILL-008",
   what: "No run was being driven with this steering when it was used.",

@@ -75,7 +75,8 @@ describe("Refusal", () => {
       "StaleOffer",
       "StepNotSkipped",
       "MapNotEngaged",
-      "MapNotReleased"
+      "MapNotReleased",
+      "NotDriven"
     ])
     const tags = Refusal.Tag.literals.filter((tag) => !ofSkills.has(tag))
     assert.deepStrictEqual(new Set<string>(all.map(({ tag }) => tag)), new Set<string>(tags))

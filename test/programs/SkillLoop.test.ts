@@ -649,6 +649,7 @@ describe("Steering", () => {
       for (const one of [steering, yield* Steering.make]) {
         const refused = yield* Effect.flip(Steering.release(one, "orders"))
         assert.strictEqual(refused.code, "WF-SKILL-008")
+        assert.strictEqual(refused.refusal.tag, "NotDriven")
       }
     })
   )
