@@ -252,14 +252,12 @@ describe("Why.value", () => {
         ...Desk.orders,
         skills: Desk.orders.skills.map((skill) => ({ ...skill, instructions: "The fee is 4,711 EUR." }))
       }
-      const events = yield* record("What of my order?", Desk.script("weather"), {}, Desk.agent({ maps: [fees] }))
       const answered = yield* record(
         "What of my order?",
         [LLM.call("weather", { of: "x" }), "The fee is 4711 EUR."],
         {},
         Desk.agent({ maps: [fees] })
       )
-      assert.isNotEmpty(events)
       const chain = Why.value(answered, "4711")
       const carrier = chain.nodes.find((node) => node.kind === "carrier")
       assert.deepInclude(carrier, { pieceId: "skill:orders/find", origin: "app" })
