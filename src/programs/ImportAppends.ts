@@ -11,6 +11,7 @@ import type * as Event from "../kernel/Event.ts"
 import * as Printable from "../kernel/Printable.ts"
 import * as Record from "../services/Record.ts"
 import * as EventText from "../services/EventText.ts"
+import * as RecordInput from "../services/RecordInput.ts"
 import * as Loop from "./Loop.ts"
 
 /** What became of the events: all are new, the last were missing, or all were there. */
@@ -90,6 +91,8 @@ export const write = (
     const [start] = events
     const runId = start?._tag === "RunStarted" ? start.runId : ""
     const appends = of(events)
+    // Nothing is written of what cannot be written to its end.
+    for (const { events, from } of after(appends, 0)) yield* RecordInput.append(runId, from, events)
 
     /** How many of the events the record has, if it has no others. */
     const kept = (conflict: Record.RecordConflict) =>

@@ -517,6 +517,18 @@ describe("The record of an import", () => {
     )
   )
 
+  it.effect("is not begun if one of its events is longer than a record's line", () =>
+    inFiles((directory) =>
+      Effect.gen(function* () {
+        const long = { _tag: "MessageReceived", content: "x".repeat(17_000_000) } as const
+        const error = yield* Effect.flip(Import.append([...events.slice(0, -1), long, ...events.slice(-1)]))
+        assert.deepInclude(error, { _tag: "RecordError", reason: "TooLarge", runId: "r" })
+        const record = yield* Record.Record
+        assert.deepStrictEqual((yield* record.list()).runs, [])
+      }).pipe(Effect.provide(files(directory)))
+    )
+  )
+
   it.effect("names the append that was changed", () =>
     inFiles((directory) =>
       Effect.gen(function* () {
