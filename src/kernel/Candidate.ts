@@ -4,12 +4,12 @@
  * @internal
  */
 import * as Corpus from "./Corpus.ts"
+import type * as GroundingEvent from "./GroundingEvent.ts"
 import * as Derived from "./Derived.ts"
 import * as Moment from "./Moment.ts"
 import * as Value from "./Value.ts"
 
-export const shapes = ["declared", "date", "time", "number", "identifier"] as const
-type Shape = (typeof shapes)[number]
+type Shape = GroundingEvent.Shape
 
 export interface Candidate {
   /** As it stands in the answer, at `start`. */

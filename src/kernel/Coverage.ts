@@ -7,16 +7,15 @@
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import * as CoverageError from "./CoverageError.ts"
+import * as CoverageEvent from "./CoverageEvent.ts"
 import * as Printable from "./Printable.ts"
 import * as SafeId from "./SafeId.ts"
 
 const optional = <A, I, R>(schema: Schema.Schema<A, I, R>) => Schema.optionalWith(schema, { exact: true })
 
-/** Something that was, was not, or cannot be looked at, and why. */
-export const Entry = Schema.Struct({ what: Schema.String, why: optional(Schema.String) })
-export type Entry = typeof Entry.Type
+export { Entry } from "./CoverageEvent.ts"
 
-const entries = Schema.Array(Entry)
+const entries = Schema.Array(CoverageEvent.Entry)
 
 export const Coverage = Schema.Struct({ checked: entries, notChecked: entries, cannotCover: entries })
 export type Coverage = typeof Coverage.Type
@@ -39,8 +38,8 @@ export const DeclaredCoverage = Schema.Struct({
 export type DeclaredCoverage = typeof DeclaredCoverage.Type
 
 /** How an author writes an entry. Texts are not blank; what cannot be covered needs its `why`. */
-export type Written = string | Entry
-export type WrittenWithWhy = Required<Entry>
+export type Written = string | CoverageEvent.Entry
+export type WrittenWithWhy = Required<CoverageEvent.Entry>
 
 export interface Lists {
   readonly checked?: ReadonlyArray<Written>
@@ -55,7 +54,7 @@ export interface Absent extends Lists {
   readonly tryInstead?: string
 }
 
-const entry = Schema.Union(Schema.String, Entry)
+const entry = Schema.Union(Schema.String, CoverageEvent.Entry)
 const lists = { not_checked: optional(Schema.Array(entry)), cannot_cover: optional(Schema.Array(entry)) }
 
 /** The result of a tool that found nothing, for the schema of its success. */
@@ -135,7 +134,7 @@ const fault = (kind: CoverageError.Kind, where: string, what: string, next: stri
 const entryNext = "Write a text that is not blank, or an object with `what` and `why`."
 
 /** An entry as it is written, or what is wrong with it. */
-const entryOf = (value: unknown, where: string, needsWhy: boolean): Either.Either<Entry, Fault> => {
+const entryOf = (value: unknown, where: string, needsWhy: boolean): Either.Either<CoverageEvent.Entry, Fault> => {
   const { what, why } = objectOf(value) ?? { what: value, why: undefined }
   if (typeof what !== "string") {
     return Either.left(fault("NotAnEntry", where, "The entry is neither a text nor an object with `what`.", entryNext))
@@ -160,7 +159,7 @@ interface Read {
 /** The three lists, whatever they are called here; what is wrong with them is left out and told. */
 const listsOf = (fields: Fields, nameOf: (name: Name) => string): Read => {
   const faults: Array<Fault> = []
-  const read = (name: Name): ReadonlyArray<Entry> => {
+  const read = (name: Name): ReadonlyArray<CoverageEvent.Entry> => {
     const value = fields[nameOf(name)]
     if (value === undefined) return []
     const items = itemsOf(value)
@@ -211,10 +210,11 @@ const declared = (
   return first === undefined ? Either.right(found) : Either.left(CoverageError.make([first, ...rest]))
 }
 
-type OnWire = string | Entry
+type OnWire = string | CoverageEvent.Entry
 
 /** An entry without a `why` is its text. */
-const spell = (one: Entry): OnWire => (one.why === undefined ? one.what : { what: one.what, why: one.why })
+const spell = (one: CoverageEvent.Entry): OnWire =>
+  one.why === undefined ? one.what : { what: one.what, why: one.why }
 
 const spellRest = ({ cannotCover, notChecked }: Coverage) => ({
   ...(notChecked.length === 0 ? {} : { not_checked: notChecked.map(spell) }),
@@ -322,10 +322,10 @@ export const read = (value: unknown): Reading => {
   return { declared: found, grounds: [...grounds, at] }
 }
 
-const same = (one: Entry): string => JSON.stringify([one.what, one.why])
+const same = (one: CoverageEvent.Entry): string => JSON.stringify([one.what, one.why])
 
-const distinct = (all: ReadonlyArray<Entry>): ReadonlyArray<Entry> =>
-  Array.from(new Map(all.map((one): readonly [string, Entry] => [same(one), one])).values())
+const distinct = (all: ReadonlyArray<CoverageEvent.Entry>): ReadonlyArray<CoverageEvent.Entry> =>
+  Array.from(new Map(all.map((one): readonly [string, CoverageEvent.Entry] => [same(one), one])).values())
 
 /** All that was declared, in its order, each entry once. */
 export const merge = (all: ReadonlyArray<Coverage>): Coverage => ({

@@ -6,6 +6,10 @@
  */
 import * as Schema from "effect/Schema"
 import * as CallOutcome from "./CallOutcome.ts"
+import * as CheckEvent from "./CheckEvent.ts"
+import * as CoverageEvent from "./CoverageEvent.ts"
+import * as FindingEvent from "./FindingEvent.ts"
+import * as GroundingEvent from "./GroundingEvent.ts"
 import * as Lease from "./Lease.ts"
 import * as Message from "./Message.ts"
 import * as Problem from "./Problem.ts"
@@ -50,10 +54,23 @@ export const Skills = Schema.Struct({
 })
 export type Skills = typeof Skills.Type
 
+/** What the answer is asked to say of the findings. */
+export const Ask = Schema.Literal("none", "quote-facts")
+export type Ask = typeof Ask.Type
+
+/** Which judged results are sent as tickets. `judged`: noise and what is ruled out. `ledger-only`: facts too. */
+export const CollapseMode = Schema.Literal("off", "judged", "ledger-only")
+export type CollapseMode = typeof CollapseMode.Type
+
+/** Findings are on in the run. */
+export const Findings = Schema.Struct({ ask: Ask, collapse: CollapseMode })
+export type Findings = typeof Findings.Type
+
 /** What a run was started with. `importedFrom` names the foreign format that it was read from. */
 export const Manifest = Schema.Struct({
   limits: Limits,
   skills: optional(Skills),
+  findings: optional(Findings),
   importedFrom: optional(Schema.String),
   untold: optional(Schema.Array(Untold))
 })
@@ -235,7 +252,11 @@ export const Event = Schema.Union(
   ToolSettled,
   Answered,
   RunEnded,
-  ...SkillEvent.SkillEvent.members
+  ...SkillEvent.SkillEvent.members,
+  ...FindingEvent.FindingEvent.members,
+  ...CoverageEvent.CoverageEvent.members,
+  GroundingEvent.GroundingJudged,
+  ...CheckEvent.CheckEvent.members
 )
 export type Event = typeof Event.Type
 

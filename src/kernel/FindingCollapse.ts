@@ -5,14 +5,12 @@
  * @internal
  */
 import * as CallOutcome from "./CallOutcome.ts"
+import type * as Event from "./Event.ts"
 import * as FindingFold from "./FindingFold.ts"
 import type * as FindingRow from "./FindingRow.ts"
 import type * as Message from "./Message.ts"
 
-/** `judged`: noise and what is ruled out. `ledger-only`: facts too, since the findings tell them. */
-export type CollapseMode = "off" | "judged" | "ledger-only"
-
-const collapses = ({ standing, unknownId }: FindingRow.Standing, mode: CollapseMode): boolean => {
+const collapses = ({ standing, unknownId }: FindingRow.Standing, mode: Event.CollapseMode): boolean => {
   if (mode === "off" || unknownId === true || standing === "open") return false
   return mode === "ledger-only" || standing !== "fact"
 }
@@ -27,7 +25,7 @@ const ticketOf = ({ ref, standing, toolCallId }: FindingRow.Standing): string =>
 export const collapse = (
   messages: ReadonlyArray<Message.Message>,
   rows: ReadonlyArray<FindingRow.Row> | undefined,
-  mode: CollapseMode = "judged"
+  mode: Event.CollapseMode = "judged"
 ): ReadonlyArray<Message.Message> => {
   if (rows === undefined || mode === "off") return messages
   const { hasStanding, standingOf } = FindingFold.fold(rows)

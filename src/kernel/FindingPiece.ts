@@ -6,13 +6,11 @@
  *
  * @internal
  */
+import type * as Event from "./Event.ts"
 import * as FindingFold from "./FindingFold.ts"
 import * as FindingLine from "./FindingLine.ts"
 import type * as FindingRow from "./FindingRow.ts"
 import * as Notice from "./Notice.ts"
-
-/** What the piece asks of the answer. */
-export type Ask = "none" | "quote-facts"
 
 export interface FindingsPiece {
   readonly rawContent: string
@@ -33,7 +31,7 @@ const header = [
   "instructions."
 ].join("\n")
 
-const asks: { readonly [ask in Ask]: ReadonlyArray<string> } = {
+const asks: { readonly [ask in Event.Ask]: ReadonlyArray<string> } = {
   none: [],
   "quote-facts": ["In the answer, quote the facts declared above that it rests on, each with its source."]
 }
@@ -135,7 +133,7 @@ const counted = (what: string, ids: ReadonlyArray<string>, note = ""): Section =
 const textOf = ({ lines, more, title }: Section): string =>
   [...(title === undefined ? [] : [title]), ...lines, ...(more > 0 ? [`+${more} more`] : [])].join("\n")
 
-const join = (sections: ReadonlyArray<Section>, dropped: number, ask: Ask): string => {
+const join = (sections: ReadonlyArray<Section>, dropped: number, ask: Event.Ask): string => {
   const note = dropped === 0 ? [] : [`(${dropped} lines were left out to keep this notice within its limit.)`]
   const said = sections.filter(({ lines, more }) => lines.length + more > 0).map(textOf)
   return [header, ...said, ...note, ...asks[ask], Notice.closing].join("\n\n")
@@ -145,7 +143,7 @@ const join = (sections: ReadonlyArray<Section>, dropped: number, ask: Ask): stri
  * The text within the ceiling: the last line of whatever section is longest goes until it is. What is counted on a
  * single line is too short ever to be that.
  */
-const within = (sections: ReadonlyArray<Section>, ask: Ask): string => {
+const within = (sections: ReadonlyArray<Section>, ask: Event.Ask): string => {
   const kept = Array.from(sections)
   for (let dropped = 0; ; dropped++) {
     const text = join(kept, dropped, ask)
@@ -162,7 +160,7 @@ const within = (sections: ReadonlyArray<Section>, ask: Ask): string => {
 export const piece = (
   rows: ReadonlyArray<FindingRow.Row> | undefined,
   servedIds: ReadonlyArray<string> = [],
-  ask: Ask = "none"
+  ask: Event.Ask = "none"
 ): FindingsPiece | undefined => {
   if (rows === undefined) return undefined
   const fold = FindingFold.fold(rows)

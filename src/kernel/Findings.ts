@@ -9,7 +9,8 @@
  *
  * @since 0.1.0
  */
-export { collapse, type CollapseMode } from "./FindingCollapse.ts"
+export { Ask, CollapseMode } from "./Event.ts"
+export { collapse } from "./FindingCollapse.ts"
 export {
   contingent,
   type Contingencies,
@@ -36,7 +37,7 @@ export {
 } from "./FindingFold.ts"
 export { handles, type Handles, label, resolve } from "./FindingHandle.ts"
 export { offer, type OfferBlock } from "./FindingOffer.ts"
-export { type Ask, ceiling, type FindingsPiece, piece } from "./FindingPiece.ts"
+export { ceiling, type FindingsPiece, piece } from "./FindingPiece.ts"
 export {
   argument,
   type Declared,

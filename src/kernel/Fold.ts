@@ -328,5 +328,21 @@ export const step = (before: State.State, event: Event.Event): State.State => {
     case "StepSkipped":
     case "MapSteered":
       return { ...state, skills: SkillState.step(state.skills, event) }
+    case "FindingDeclared":
+    case "FindingRejected":
+    case "FindingConflicted":
+    case "ContingencyFiled":
+    case "UnsettledFiled":
+    case "FindingsServed":
+    case "FindingsCollapsed":
+      return state
+    case "AbsenceDeclared":
+    case "CoverageDeclared":
+      return state
+    case "GroundingJudged":
+      return state
+    case "FaultFound":
+    case "ChecksFiled":
+      return state
   }
 }

@@ -14,6 +14,7 @@ import * as Candidate from "./Candidate.ts"
 import * as Corpus from "./Corpus.ts"
 import * as Coverage from "./Coverage.ts"
 import type * as Event from "./Event.ts"
+import * as GroundingEvent from "./GroundingEvent.ts"
 import * as Json from "./Json.ts"
 import type * as Message from "./Message.ts"
 import * as Printable from "./Printable.ts"
@@ -23,20 +24,14 @@ import * as Value from "./Value.ts"
 
 const optional = <A, I, R>(schema: Schema.Schema<A, I, R>) => Schema.optionalWith(schema, { exact: true })
 
-/** What a value looks like. `declared`: it matches a shape of the application's. */
-export const Shape = Schema.Literal(...Candidate.shapes)
-export type Shape = typeof Shape.Type
-
-/** A value as the answer spells it, at most 64 characters of it. */
-export const Unsupported = Schema.Struct({ value: Schema.String, shape: Shape })
-export type Unsupported = typeof Unsupported.Type
+export { Action, Posture, Shape, Unsupported } from "./GroundingEvent.ts"
 
 /**
  * `candidates` counts the distinct values that needed a source. Of those that have none the first 12 are told; `more`
  * counts the others. `truncated`: not all sources could be read, so that a value may have one after all.
  */
 export const Verdict = Schema.Struct({
-  unsupported: Schema.Array(Unsupported),
+  unsupported: Schema.Array(GroundingEvent.Unsupported),
   more: optional(Schema.Positive.pipe(Schema.int())),
   candidates: Schema.NonNegativeInt,
   truncated: Schema.Boolean
@@ -179,14 +174,6 @@ export const corpus = (events: Iterable<Event.Event>, options: CorpusOptions = {
 
 const isAuthor = (origin: Event.Origin): boolean => origin === "person" || origin === "app"
 
-/** How much a value without a source may stop: nothing, an answer once, or an answer for good. */
-export const Posture = Schema.Literal("assist", "guard", "rails")
-export type Posture = typeof Posture.Type
-
-/** `revision-asked`: the model looks again, with its tools. `refused`: there is an error instead of the answer. */
-export const Action = Schema.Literal("grounded", "flagged", "revision-asked", "refused")
-export type Action = typeof Action.Type
-
 /**
  * What follows from a verdict. `revised`: the one revision of the run was asked for before, and `limited`: no limit leaves
  * room for it. Where sources could not be read to their end, every posture only records.
@@ -197,11 +184,11 @@ export const action = ({
   revised,
   verdict
 }: {
-  readonly posture: Posture
+  readonly posture: GroundingEvent.Posture
   readonly verdict: Verdict
   readonly revised: boolean
   readonly limited: boolean
-}): Action => {
+}): GroundingEvent.Action => {
   if (verdict.unsupported.length === 0) return "grounded"
   if (posture === "assist" || verdict.truncated) return "flagged"
   if (!revised && !limited) return "revision-asked"

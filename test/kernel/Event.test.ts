@@ -48,7 +48,19 @@ describe("Event", () => {
       "SkillRefused",
       "StepSkipped",
       "MapSteered",
-      "StepReminded"
+      "StepReminded",
+      "FindingDeclared",
+      "FindingRejected",
+      "FindingConflicted",
+      "ContingencyFiled",
+      "UnsettledFiled",
+      "FindingsServed",
+      "FindingsCollapsed",
+      "AbsenceDeclared",
+      "CoverageDeclared",
+      "GroundingJudged",
+      "FaultFound",
+      "ChecksFiled"
     ])
   })
 
