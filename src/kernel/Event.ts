@@ -71,6 +71,7 @@ export const Manifest = Schema.Struct({
   limits: Limits,
   skills: optional(Skills),
   findings: optional(Findings),
+  checks: optional(Schema.Struct({ posture: CheckEvent.Posture })),
   importedFrom: optional(Schema.String),
   untold: optional(Schema.Array(Untold))
 })
@@ -184,6 +185,8 @@ export const ModelReplied = Schema.TaggedStruct("ModelReplied", {
   toolCalls: Schema.Array(Message.ToolCall),
   usage: optional(Usage.Usage),
   stopReason: optional(StopReason),
+  /** The tools in the body that was sent, read back from it. Absent if it could not be. */
+  sentTools: optional(Schema.Union(Schema.Literal("as-assembled"), Schema.Array(Schema.String))),
   durationMs: optional(milliseconds)
 })
 export type ModelReplied = typeof ModelReplied.Type

@@ -5,6 +5,7 @@
  * @internal
  */
 import * as Either from "effect/Either"
+import * as CheckState from "./CheckState.ts"
 import * as Digest from "./Digest.ts"
 import type * as Event from "./Event.ts"
 import type * as Message from "./Message.ts"
@@ -13,6 +14,10 @@ import * as State from "./State.ts"
 import * as Transcript from "./Transcript.ts"
 import * as Usage from "./Usage.ts"
 import * as Wire from "./Wire.ts"
+
+/** The state with what its checks have come to, if it keeps them. */
+const withChecks = (state: State.State, checks: CheckState.CheckState | undefined): State.State =>
+  checks === undefined ? state : { ...state, checks }
 
 const violation = (state: State.State, law: string): State.State => ({
   ...state,
@@ -139,7 +144,7 @@ const call = (state: State.State, event: Event.ModelCalled): State.State => {
   }
   const { final: _, ...open } = state
   const next: State.State = {
-    ...open,
+    ...withChecks(open, CheckState.call(state)),
     iteration: event.iteration,
     calling: event.iteration,
     skills,
@@ -158,7 +163,7 @@ const reply = (state: State.State, event: Event.ModelReplied): State.State => {
   const unmetered = event.usage === undefined || Usage.total(event.usage) === undefined
   const { calling, ...rest } = state
   const heard: State.State = {
-    ...rest,
+    ...withChecks(rest, CheckState.reply(state, iteration, event.sentTools)),
     spent: {
       ...state.spent,
       usage: Usage.add(state.spent.usage, event.usage ?? Usage.none),
@@ -257,7 +262,7 @@ const close = (state: State.State): State.State => {
 const fail = (state: State.State, event: Event.ModelFailed): State.State => {
   const { calling, ...rest } = state
   const next: State.State = {
-    ...rest,
+    ...withChecks(rest, CheckState.reply(state, event.iteration, undefined)),
     failure: event,
     spent: { ...state.spent, usage: Usage.add(state.spent.usage, event.usage ?? Usage.none) }
   }
@@ -268,7 +273,7 @@ const begin = (state: State.State, event: Event.RunStarted): State.State => {
   if (state.seq !== 1) return violation(state, "A run starts once, with its first event.")
   const { cursors, steps = {} } = event
   const skills = cursors === undefined ? state.skills : { ...state.skills, cursors, steps }
-  const started = { ...state, started: event, skills }
+  const started = withChecks({ ...state, started: event, skills }, CheckState.begin(event))
   return event.followUpOf === undefined && event.input !== "" ? hear(started, event.input, "asked") : started
 }
 
@@ -342,7 +347,10 @@ export const step = (before: State.State, event: Event.Event): State.State => {
     case "GroundingJudged":
       return state
     case "FaultFound":
+      return withChecks(state, state.checks && CheckState.fault(state.checks, event))
     case "ChecksFiled":
-      return state
+      return state.checks?.filed === undefined
+        ? withChecks(state, state.checks && { ...state.checks, filed: event })
+        : violation(state, "Checks are filed once.")
   }
 }

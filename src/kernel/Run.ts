@@ -15,6 +15,7 @@
 import { dual } from "effect/Function"
 import * as Budget from "./Budget.ts"
 import * as Call from "./Call.ts"
+import * as CheckState from "./CheckState.ts"
 import * as Declared from "./Declared.ts"
 import type * as Event from "./Event.ts"
 import * as Fold from "./Fold.ts"
@@ -87,8 +88,8 @@ const end = (
   durationMs: elapsedMs
 })
 
-const finish = (events: ReadonlyArray<Event.Event>, ended: Event.RunEnded): Decision => ({
-  events: [...events, ended],
+const finish = (state: State.State, events: ReadonlyArray<Event.Event>, ended: Event.RunEnded): Decision => ({
+  events: [...events, ...CheckState.close(state), ended],
   command: { _tag: "Finish", ended }
 })
 
@@ -160,18 +161,29 @@ const ask = (spec: Spec, before: State.State): Decision => {
       ? {}
       : { offerVersion: pass.offerVersion })
   }
-  return { events: [...selected, called], command: { _tag: "CallModel", wire } }
+  return { events: [...selected, ...CheckState.composed(state), called], command: { _tag: "CallModel", wire } }
 }
+
+/** Faults of the last reply are written with whatever is decided on it. */
+const report = (state: State.State): ReadonlyArray<Event.Event> =>
+  state.ended === undefined ? (state.checks?.owed ?? []) : []
 
 /**
  * What to do next: the first rule that applies. Pure and total. Whatever the model says, a run that is stepped with what
  * its commands bring about ends, as long as its passes are limited.
  */
 export const decide = (spec: Spec, state: State.State): Decision => {
+  const found = report(state)
+  if (found.length === 0) return next(spec, state)
+  const { command, events } = next(spec, found.reduce(Fold.step, state))
+  return { events: [...found, ...events], command }
+}
+
+const next = (spec: Spec, state: State.State): Decision => {
   const { calling, elapsedMs, ended, failure, final } = { ...state, elapsedMs: spec.elapsedMs }
   if (ended !== undefined) return { events: [], command: { _tag: "Finish", ended } }
   if (failure !== undefined) {
-    return finish([], end(state, "failed", elapsedMs, Refusal.modelFailed(failure.problem)))
+    return finish(state, [], end(state, "failed", elapsedMs, Refusal.modelFailed(failure.problem)))
   }
   if (state.transcript.open !== undefined) {
     const calls = Call.plan(state, spec)
@@ -186,10 +198,10 @@ export const decide = (spec: Spec, state: State.State): Decision => {
     }
     const { content, iteration } = final
     const answered = state.answered === undefined ? [{ _tag: "Answered" as const, iteration, content }] : []
-    return finish(answered, end(state, "answered", elapsedMs, undefined))
+    return finish(state, answered, end(state, "answered", elapsedMs, undefined))
   }
   const over = state.exhausted ?? Budget.pass(spec.limits, state.spent, elapsedMs)
-  return over === undefined ? ask(spec, state) : finish([], end(state, "stopped", elapsedMs, over))
+  return over === undefined ? ask(spec, state) : finish(state, [], end(state, "stopped", elapsedMs, over))
 }
 
 /**
@@ -216,5 +228,6 @@ export const abort = (
       ]
     )
   })
-  return [...failed, ...settled, end(state, "stopped", elapsedMs, reason)]
+  const done = [...report(state), ...failed, ...settled]
+  return [...done, ...CheckState.close(done.reduce(Fold.step, state)), end(state, "stopped", elapsedMs, reason)]
 }

@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Budget from "./Budget.ts"
+import type * as CheckState from "./CheckState.ts"
 import type * as Event from "./Event.ts"
 import type * as Message from "./Message.ts"
 import type * as Outcome from "./Outcome.ts"
@@ -60,6 +61,8 @@ export interface State extends Wire.Source {
   readonly pieces: ReadonlyArray<Declared<Event.PieceDeclared>>
   readonly tools: ReadonlyArray<Declared<Event.ToolDeclared>>
   readonly skills: SkillState.SkillState
+  /** Absent in a run that keeps no account of its checks. */
+  readonly checks?: CheckState.CheckState
   readonly violations: ReadonlyArray<Violation>
 }
 

@@ -11,9 +11,9 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Mailbox from "effect/Mailbox"
-import * as Random from "effect/Random"
 import * as Stream from "effect/Stream"
 import * as Budget from "../kernel/Budget.ts"
+import type * as CheckEvent from "../kernel/CheckEvent.ts"
 import type * as Event from "../kernel/Event.ts"
 import * as Fold from "../kernel/Fold.ts"
 import type * as Gate from "../kernel/Gate.ts"
@@ -34,12 +34,13 @@ import * as AgentSkills from "./AgentSkills.ts"
 import * as Dispatch from "./Dispatch.ts"
 import * as Loop from "./Loop.ts"
 import * as Onlooker from "./Onlooker.ts"
+import * as RunId from "./RunId.ts"
 import type * as Steering from "./Steering.ts"
 
 export type { Handlers as BoundHandlers, Prepared } from "./Dispatch.ts"
 export type { Progress } from "./Loop.ts"
 
-export { InvalidAgent, RunExists, RunOpen } from "./AgentError.ts"
+export { ChecksBlind, InvalidAgent, RunExists, RunOpen } from "./AgentError.ts"
 export type { AgentError } from "./AgentError.ts"
 
 export interface Limits {
@@ -70,6 +71,8 @@ export interface Options<Tools extends Record<string, Tool.Any>> {
   /** Which skills the model may know of: an id that it refuses is named to it nowhere. Default: all. */
   readonly mayName?: (skillId: string) => boolean
   readonly budget?: Limits
+  /** In `dev`, checks are tried on planted faults, and a run fails if one of them is blind. Default `live`. */
+  readonly checks?: CheckEvent.Posture
   /** Sampling parameters, sent as they are. */
   readonly parameters?: Event.Parameters
   /** How many calls of one reply run at once, if they only read. Default 4. */
@@ -90,6 +93,7 @@ export interface Agent<out R = never> {
   readonly repertoire?: Repertoire.Repertoire
   readonly handlers: Effect.Effect<Dispatch.Handlers, never, R>
   readonly limits: Event.Limits
+  readonly checks: CheckEvent.Posture
   readonly parameters: Event.Parameters
   readonly concurrency: number
   readonly maxResultChars: number
@@ -133,6 +137,7 @@ export const make = <Tools extends Record<string, Tool.Any> = {}>(options: Optio
     ...(skills.repertoire === undefined ? {} : { repertoire: skills.repertoire }),
     handlers: Dispatch.handlers(prepared),
     limits,
+    checks: options.checks ?? "live",
     parameters,
     concurrency,
     maxResultChars,
@@ -178,13 +183,6 @@ export interface RunOptions extends DriveOptions {
   /** Words of the application for this run, which entries of skill maps can match. */
   readonly tags?: ReadonlyArray<string>
 }
-
-const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
-
-/** Fifty bits, in letters that cannot be mistaken for each other. */
-const newRunId = Effect.map(Effect.replicateEffect(Random.nextIntBetween(0, alphabet.length), 10), (digits) =>
-  digits.map((digit) => alphabet.charAt(digit)).join("")
-)
 
 const validate = (agent: Agent<never> | Agent<unknown>, input: string, tags: ReadonlyArray<string> = []) => {
   const problems = [
@@ -248,6 +246,7 @@ const drive = <R>(
       emit
     }
     const { ended, state } = yield* Loop.drive(options, recorded, first)
+    yield* AgentError.relied(runId, state)
     return Outcome.of(runId, state, ended)
   }).pipe(Effect.withSpan("Agent.run", { attributes: { agent: agent.name, runId }, captureStackTrace: false }))
 
@@ -259,15 +258,16 @@ const orExists = <A, E, R>(runId: string, started: Effect.Effect<A, E | Record.R
     () => AgentError.exists(runId)
   )
 
-const manifestOf = ({ limits, repertoire }: Agent<unknown>): Event.Manifest => ({
+const manifestOf = ({ checks, limits, repertoire }: Agent<unknown>): Event.Manifest => ({
   limits,
+  checks: { posture: checks },
   ...(repertoire === undefined ? {} : { skills: AgentSkills.manifest(repertoire) })
 })
 
 const begin = <R>(agent: Agent<R>, input: string, options: RunOptions | undefined, emit: Emit) =>
   Effect.gen(function* () {
     yield* validate(agent, input, options?.tags)
-    const runId = options?.runId ?? (yield* newRunId)
+    const runId = options?.runId ?? (yield* RunId.make)
     const startedAt = yield* Clock.currentTimeMillis
     const { tags } = options ?? {}
     const started: Event.RunStarted = {
@@ -357,7 +357,7 @@ const goOn = <R>(agent: Agent<R>, runId: string, message: string, options: RunOp
     if (state.ended === undefined) {
       return yield* AgentError.open(runId)
     }
-    const ownId = options?.runId ?? (yield* newRunId)
+    const ownId = options?.runId ?? (yield* RunId.make)
     const startedAt = yield* Clock.currentTimeMillis
     const input = Printable.wellFormed(message)
     const started: Event.RunStarted = {

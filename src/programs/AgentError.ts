@@ -3,9 +3,13 @@
  *
  * @internal
  */
+import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as CheckLedger from "../kernel/CheckLedger.ts"
+import * as Fault from "../kernel/Fault.ts"
 import * as Printable from "../kernel/Printable.ts"
 import * as Problem from "../kernel/Problem.ts"
+import type * as State from "../kernel/State.ts"
 import type * as LLM from "../services/LLM.ts"
 import type * as Record from "../services/Record.ts"
 
@@ -40,8 +44,28 @@ export class RunExists extends Schema.TaggedError<RunExists>()("RunExists", {
   }
 }
 
+/** A run in `dev` whose checks cannot be relied on. It has ended, and its record is whole. */
+export class ChecksBlind extends Schema.TaggedError<ChecksBlind>()("ChecksBlind", {
+  runId: Schema.String,
+  blind: Schema.Array(
+    Schema.Struct({ check: Fault.Kind, seam: Fault.Seam, reason: Schema.Literal("missed-canary", "filed-nothing") })
+  ),
+  ...Problem.fields
+}) {
+  override get message(): string {
+    return Problem.render(this)
+  }
+}
+
 /** Everything that can go wrong with a run. What goes wrong with a tool's call is a settlement, not an error. */
-export type AgentError = LLM.LLMError | Record.RecordError | Record.RecordConflict | InvalidAgent | RunOpen | RunExists
+export type AgentError =
+  | LLM.LLMError
+  | Record.RecordError
+  | Record.RecordConflict
+  | InvalidAgent
+  | RunOpen
+  | RunExists
+  | ChecksBlind
 
 export const invalid = (name: string, problems: ReadonlyArray<string>): InvalidAgent =>
   new InvalidAgent({
@@ -73,3 +97,21 @@ export const open = (runId: string): RunOpen =>
     outcome: "not-applied",
     retry: "never"
   })
+
+const blindness = (runId: string, blind: ReadonlyArray<CheckLedger.Blind>): ChecksBlind =>
+  new ChecksBlind({
+    runId,
+    blind,
+    code: "WF-RUN-014",
+    what: `Checks cannot be relied on: ${blind.map(({ check, reason, seam }) => `${check} at ${seam} (${reason})`).join(", ")}.`,
+    where: `run ${Printable.quote(runId)}`,
+    next: "Mend the checks that are named; the record of the run is whole.",
+    outcome: "applied",
+    retry: "never"
+  })
+
+/** A run that has ended, unless it was in `dev` and a check was blind. One that failed has failed of something else. */
+export const relied = (runId: string, { checks, ended }: State.State): Effect.Effect<void, ChecksBlind> => {
+  const found = checks?.filed === undefined || ended?.status === "failed" ? [] : CheckLedger.blind(checks.filed)
+  return found.length === 0 ? Effect.void : blindness(runId, found)
+}

@@ -155,7 +155,7 @@ export const drive = (
         }
         if (Option.isNone(reply.right)) return yield* outOfTime
         const durationMs = (yield* Clock.currentTimeMillis) - askedAt
-        const event = replied(iteration, reply.right.value, durationMs)
+        const event = replied(wire, reply.right.value, durationMs)
         // Only a reply that is long is written out to see how long it is.
         const chars = charsOf(event) <= maxAppendChars ? 0 : JSON.stringify(event).length
         if (chars <= maxEventChars) return happen([event])
@@ -255,14 +255,22 @@ const tooLong = (chars: number): LLM.LLMError =>
     retry: "never"
   })
 
-const replied = (iteration: number, reply: LLM.Reply, durationMs: number): Event.ModelReplied => ({
+/** What the body held, in few words if it is what was assembled. */
+const sent = ({ tools }: Wire.Wire, { toolNames }: LLM.Reply): Pick<Event.ModelReplied, "sentTools"> => {
+  if (toolNames === undefined) return {}
+  const isSame = toolNames.length === tools.length && tools.every(({ tool }, at) => tool.name === toolNames[at])
+  return { sentTools: isSame ? "as-assembled" : toolNames }
+}
+
+const replied = (wire: Wire.Wire, reply: LLM.Reply, durationMs: number): Event.ModelReplied => ({
   _tag: "ModelReplied",
-  iteration,
+  iteration: wire.iteration,
   content: reply.content,
   ...(reply.reasoning === undefined ? {} : { reasoning: reply.reasoning }),
-  toolCalls: Message.identify(iteration, reply.toolCalls),
+  toolCalls: Message.identify(wire.iteration, reply.toolCalls),
   ...(Object.keys(reply.usage).length === 0 ? {} : { usage: reply.usage }),
   stopReason: reply.stopReason,
+  ...sent(wire, reply),
   durationMs
 })
 

@@ -18,6 +18,7 @@ import * as AiSdkError from "./AiSdkError.ts"
 import * as AiSdkPrompt from "./AiSdkPrompt.ts"
 import * as LLM from "./LLM.ts"
 import type { LLMError } from "./LLMError.ts"
+import * as SentTools from "./SentTools.ts"
 
 export interface Options extends AiSdkPrompt.Options {
   /** Values that no error may repeat: the key that the model was made with, for one. */
@@ -55,7 +56,7 @@ interface Read {
 }
 
 /** Reads foreign parts into ours; keeps the model's name for the finish. */
-const reader = (refail: (error: unknown) => LLMError) => {
+const reader = (refail: (error: unknown) => LLMError, toolNames: ReadonlyArray<string> | undefined) => {
   let model: string | undefined
   return (foreign: Iterable<LanguageModelV3StreamPart>): Read => {
     const parts: Array<LLM.Part> = []
@@ -84,7 +85,8 @@ const reader = (refail: (error: unknown) => LLMError) => {
             _tag: "Finish",
             stopReason: finishReason.unified,
             usage: toUsage(usage),
-            ...(model === undefined ? {} : { model })
+            ...(model === undefined ? {} : { model }),
+            ...(toolNames === undefined ? {} : { toolNames })
           })
           return { parts, end: "finished" }
         }
@@ -171,7 +173,7 @@ const call = (
       Effect.sync(() => new AbortController()),
       (controller) => Effect.sync(() => controller.abort())
     )
-    const { stream } = yield* Effect.tryPromise({
+    const { request, stream } = yield* Effect.tryPromise({
       try: () => model.doStream({ ...options, abortSignal: abort.signal }),
       catch: refail("request")
     })
@@ -179,7 +181,7 @@ const call = (
       Effect.sync(() => pump(stream, refail("stream"))),
       ({ cancel }) => cancel
     )
-    const read = reader(refail("stream"))
+    const read = reader(refail("stream"), SentTools.read(request?.body))
     let over: Option.Option<LLMError> | undefined
     return Stream.repeatEffectChunkOption(
       Effect.suspend(() => {

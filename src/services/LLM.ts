@@ -38,6 +38,8 @@ export type Part =
       readonly usage: Usage.Usage
       /** The model that answered, if the provider says so. */
       readonly model?: string
+      /** The tools in the request's body as it was sent, read back from it; absent if it could not be. */
+      readonly toolNames?: ReadonlyArray<string>
     }
 
 export class LLM extends Context.Tag("wherefore/services/LLM")<
@@ -58,6 +60,7 @@ export interface Reply {
   readonly stopReason: Event.StopReason
   readonly usage: Usage.Usage
   readonly model?: string
+  readonly toolNames?: ReadonlyArray<string>
 }
 
 /** A reply that is still being written. `late` counts the parts that came after the first `Finish`. */
@@ -132,7 +135,7 @@ export const finish = ({ content, finish, late, reasoning, toolCalls }: Draft): 
       })
     )
   }
-  const { model, stopReason, usage } = finish
+  const { model, stopReason, toolNames, usage } = finish
   const nothing = toolCalls.length === 0 && content.trim() === "" ? emptied(stopReason) : undefined
   if (nothing !== undefined) return Either.left(nothing)
   return Either.right({
@@ -141,7 +144,8 @@ export const finish = ({ content, finish, late, reasoning, toolCalls }: Draft): 
     toolCalls,
     stopReason,
     usage,
-    ...(model === undefined ? {} : { model })
+    ...(model === undefined ? {} : { model }),
+    ...(toolNames === undefined ? {} : { toolNames: toolNames.map(Printable.wellFormed) })
   })
 }
 

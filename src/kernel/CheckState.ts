@@ -1,0 +1,88 @@
+/**
+ * A `CheckState` is where the checks of a run stand: what they have come to, which faults are on the record and which are
+ * still to be written. Looks at the compose and the wire seam are functions of the state, so that a fold repeats them.
+ *
+ * @since 0.1.0
+ */
+import type * as Check from "./Check.ts"
+import type * as CheckEvent from "./CheckEvent.ts"
+import * as CheckLedger from "./CheckLedger.ts"
+import type * as Event from "./Event.ts"
+import * as Fault from "./Fault.ts"
+import * as ParkCheck from "./ParkCheck.ts"
+import * as SkillState from "./SkillState.ts"
+import type * as State from "./State.ts"
+import * as WireCheck from "./WireCheck.ts"
+
+export interface CheckState {
+  readonly ledger: CheckLedger.CheckLedger
+  /** Whether the run can park a map. */
+  readonly parks: boolean
+  /** The faults on the record. */
+  readonly faults: ReadonlyArray<Fault.Fault>
+  /** Faults of the last reply that are not on the record yet. */
+  readonly owed: ReadonlyArray<CheckEvent.FaultFound>
+  readonly filed?: CheckEvent.ChecksFiled
+}
+
+/** The checks of a run that says that it has them. A foreign trace and an old record say nothing. */
+export const begin = ({ manifest: { checks, skills } }: Event.RunStarted): CheckState | undefined => {
+  if (checks === undefined) return undefined
+  const parks = skills?.renewalGrace !== undefined && skills.maps.length > 0
+  const armed = [WireCheck.check, ...(parks ? [ParkCheck.check] : [])]
+  return { ledger: CheckLedger.open({ posture: checks.posture, armed }), parks, faults: [], owed: [] }
+}
+
+const found = (
+  checks: CheckState,
+  { faults }: Check.Verdict,
+  iteration: number
+): ReadonlyArray<CheckEvent.FaultFound> =>
+  Fault.once(checks.faults, faults).map((fault) => ({ _tag: "FaultFound", iteration, ...fault }))
+
+const parkVerdict = ({ selection, skills, tools }: State.State): Check.Verdict => {
+  const { engagement } = SkillState.after(skills, skills.decided)
+  const owned = new Map(tools.map(({ declared: { name, owners = [] } }) => [name, { name, owners }] as const))
+  return ParkCheck.judge({
+    parkedMapIds: engagement.flatMap(({ mapId, standing }) => (standing === "parked" ? [mapId] : [])),
+    owned: Array.from(owned.values()),
+    listed: selection.tools.map(({ tool: { name } }) => name)
+  })
+}
+
+/** What the checks of the compose seam find in the pass that is about to begin, and that is not on the record. */
+export const composed = (state: State.State): ReadonlyArray<CheckEvent.FaultFound> =>
+  state.checks?.parks === true ? found(state.checks, parkVerdict(state), state.iteration + 1) : []
+
+/** The state, in which nothing of the pass counts yet, with the looks that its model call stands for. */
+export const call = (state: State.State): CheckState | undefined =>
+  state.checks?.parks === true
+    ? { ...state.checks, ledger: CheckLedger.file(state.checks.ledger, parkVerdict(state), state.iteration + 1) }
+    : state.checks
+
+/** The look at the body that was sent: read back as it was assembled, as a list of names, or not at all. */
+export const reply = (
+  { checks, marks }: State.State,
+  iteration: number,
+  sent: Event.ModelReplied["sentTools"]
+): CheckState | undefined => {
+  if (checks === undefined) return undefined
+  const assembled = marks.at(-1)?.selection.tools.map(({ tool: { name } }) => name) ?? []
+  const manifest = sent === "as-assembled" ? assembled : sent
+  const verdict = WireCheck.judge({ assembled, ...(manifest === undefined ? {} : { manifest }) })
+  return {
+    ...checks,
+    ledger: CheckLedger.file(checks.ledger, verdict, iteration),
+    owed: found(checks, verdict, iteration)
+  }
+}
+
+/** A fault is on the record. */
+export const fault = (checks: CheckState, { _tag: _, iteration: __, ...fault }: CheckEvent.FaultFound): CheckState => {
+  const faults = [...checks.faults, fault]
+  return { ...checks, faults, owed: checks.owed.filter((one) => Fault.once(faults, [one]).length > 0) }
+}
+
+/** What is written of the checks before the run ends: once, if they are kept at all. */
+export const close = ({ checks, spent }: State.State): ReadonlyArray<CheckEvent.ChecksFiled> =>
+  checks === undefined || checks.filed !== undefined ? [] : [CheckLedger.close(checks.ledger, spent.passes > 0)]
