@@ -26,7 +26,11 @@ describe("Agent.run", () => {
       assert.deepStrictEqual(state.violations, [])
       assert.deepInclude(outcome, { runId: "r", status: "answered", passes: 4, pending: [] })
       assert.strictEqual(outcome.answer, state.answered?.content)
-      assert.deepInclude(state.started, { agent: "shop", input: "Sell.", manifest: { limits: { passes: 10 } } })
+      assert.deepInclude(state.started, {
+        agent: "shop",
+        input: "Sell.",
+        manifest: { limits: { passes: 10 }, checks: { posture: "live" } }
+      })
       const asked = events.find(({ _tag }) => _tag === "ModelCalled")
       assert.deepInclude(asked, { provider: "scripted", model: "script" })
     }).pipe(Effect.provide(Shop.handlers([])), withServices)
@@ -273,7 +277,7 @@ describe("A model that fails", () => {
       )
       assert.deepStrictEqual({ ...error }, { ...fault, runId: "r" })
       const events = yield* Shop.events("r")
-      assert.deepInclude(events.at(-2), { _tag: "ModelFailed", reason: "Unavailable" })
+      assert.deepInclude(events.at(-3), { _tag: "ModelFailed", reason: "Unavailable" })
       assert.deepInclude(events.at(-1), { _tag: "RunEnded", status: "failed", passes: 1 })
       assert.deepStrictEqual(Run.fold(events).violations, [])
     }).pipe(withServices)
@@ -284,7 +288,7 @@ describe("A model that fails", () => {
       const broken = LLM.fail("StreamBroken", { deltas: ["some ", "text"], after: 2 })
       const error = yield* Effect.flip(Agent.run(plain, "Go.", { runId: "r" })).pipe(withModel([broken]))
       assert.deepInclude(error, { _tag: "LLMError", reason: "StreamBroken" })
-      const failed = (yield* Shop.events("r")).at(-2)
+      const failed = (yield* Shop.events("r")).at(-3)
       assert.deepInclude(failed, { _tag: "ModelFailed", partialChars: 9 })
       assert.notInclude(JSON.stringify(failed), "some text")
     }).pipe(withServices)
@@ -294,7 +298,7 @@ describe("A model that fails", () => {
     Effect.gen(function* () {
       yield* Effect.flip(Agent.run(plain, "Go.", { runId: "r" })).pipe(withModel([LLM.fail("Auth")]))
       const before = yield* Shop.events("r")
-      assert.isFalse("partialChars" in (before.at(-2) ?? {}), "what there was none of is absent, not zero")
+      assert.isFalse("partialChars" in (before.at(-3) ?? {}), "what there was none of is absent, not zero")
       const outcome = yield* Agent.resume(plain, "r").pipe(withModel([]))
       assert.deepInclude(outcome, { status: "stopped", passes: 1 })
       assert.deepInclude(outcome.reason, { tag: "ModelFailed", code: "WF-LLM-001" })

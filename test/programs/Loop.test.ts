@@ -205,7 +205,7 @@ describe("A run that is stopped and resumed", () => {
       )
       assert.isTrue(Exit.isFailure(exit) && Cause.isDie(exit.cause))
       assert.include(Exit.isFailure(exit) ? Cause.pretty(exit.cause) : "", "a defect of the layer")
-      const [failed, ended] = (yield* Shop.events("r")).slice(-2)
+      const [failed, , ended] = (yield* Shop.events("r")).slice(-3)
       assert.deepInclude(failed, { _tag: "ModelFailed", reason: "Died" })
       assert.deepInclude(ended, { _tag: "RunEnded", status: "failed", passes: 3 })
       assert.notInclude(JSON.stringify([failed, ended]), "a defect of the layer")
@@ -443,8 +443,8 @@ describe("An interrupted run", () => {
       const events = yield* Shop.events("r")
       endsWell(events)
       assert.deepStrictEqual(
-        events.slice(-2).map(({ _tag }) => _tag),
-        ["ModelFailed", "RunEnded"]
+        events.slice(-3).map(({ _tag }) => _tag),
+        ["ModelFailed", "ChecksFiled", "RunEnded"]
       )
     }).pipe(Effect.provide(Shop.services))
   )
@@ -687,7 +687,7 @@ describe("A budget", () => {
     Effect.gen(function* () {
       const asked = yield* Deferred.make<void>()
       const events = yield* wallTime([slow(asked)], asked)
-      assert.strictEqual(events.at(-2)?._tag, "ModelFailed")
+      assert.strictEqual(events.at(-3)?._tag, "ModelFailed")
     })
   )
 

@@ -268,7 +268,8 @@ describe("AiSdkLLM over HTTP", () => {
         toolCalls: [],
         stopReason: "stop",
         usage: { inputTokens: 20, cacheReadTokens: 10, outputTokens: 9, reasoningTokens: 4 },
-        model: "zone-7b"
+        model: "zone-7b",
+        toolNames: []
       })
     })
   )
