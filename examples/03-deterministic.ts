@@ -38,16 +38,17 @@ Effect.runPromise(test.pipe(Effect.provide(layers), Effect.provide(Clock.layerFi
   console.error
 )
 
-// 0 1767225600000 RunStarted -fN80rF-
-// 1 1767225600000 PieceDeclared ymBtQstt
-// 2 1767225600000 ToolDeclared Nua5muFQ
-// 3 1767225600000 PiecesSelected 650sQMtQ
-// 4 1767225600000 ModelCalled xZWCcMr0
-// 5 1767225600000 ModelReplied NIh6CURV
-// 6 1767225600000 ToolCalled npCxZiaT
-// 7 1767225600000 ToolSettled 9WUkMzwe
-// 8 1767225600000 ModelCalled AIuOc_WU
-// 9 1767225600000 ModelReplied 7ra19XUW
-// 10 1767225600000 Answered eWrm6qC2
-// 11 1767225600000 RunEnded 6dJSbBql
-// answered 6dJSbBql
+// 0 1767225600000 RunStarted _W8vrtUL
+// 1 1767225600000 PieceDeclared _cfCAEXe
+// 2 1767225600000 ToolDeclared RQynR69V
+// 3 1767225600000 PiecesSelected SsTNuSAe
+// 4 1767225600000 ModelCalled 0nD2JhhT
+// 5 1767225600000 ModelReplied 5fB9IbAC
+// 6 1767225600000 ToolCalled V2KrGLho
+// 7 1767225600000 ToolSettled cjMleMhc
+// 8 1767225600000 ModelCalled KzNgojqq
+// 9 1767225600000 ModelReplied uZCnNRb3
+// 10 1767225600000 Answered Mg4ZvC7Q
+// 11 1767225600000 ChecksFiled -Yt1e9_g
+// 12 1767225600000 RunEnded ScyVt6GP
+// answered ScyVt6GP

@@ -26,4 +26,4 @@ export default Agent.run(agent, question).pipe(Effect.provide(model))
 //
 // next     wherefore why ########## --value 17:00
 //
-// 1 pass · 0 tool calls · 118 B sent, 118 B distinct · 0s · record whole, 8 events
+// 1 pass · 0 tool calls · 118 B sent, 118 B distinct · 0s · record whole, 9 events

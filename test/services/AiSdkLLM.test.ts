@@ -269,7 +269,7 @@ describe("AiSdkLLM over HTTP", () => {
         stopReason: "stop",
         usage: { inputTokens: 20, cacheReadTokens: 10, outputTokens: 9, reasoningTokens: 4 },
         model: "zone-7b",
-        toolNames: []
+        toolNames: ["zone", "list"]
       })
     })
   )
