@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Budget from "./Budget.ts"
+import type * as Coverage from "./Coverage.ts"
 import type * as Event from "./Event.ts"
 import type * as Message from "./Message.ts"
 import type * as Outcome from "./Outcome.ts"
@@ -59,6 +60,8 @@ export interface State extends Wire.Source {
   readonly lost: ReadonlyArray<Outcome.Pending>
   readonly pieces: ReadonlyArray<Declared<Event.PieceDeclared>>
   readonly tools: ReadonlyArray<Declared<Event.ToolDeclared>>
+  /** What the results of calls declared of where they looked, in order. Absent while nothing was. */
+  readonly coverage?: ReadonlyArray<Coverage.DeclaredCoverage>
   readonly skills: SkillState.SkillState
   readonly violations: ReadonlyArray<Violation>
 }
