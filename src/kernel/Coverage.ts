@@ -24,7 +24,8 @@ export type Coverage = typeof Coverage.Type
 export const Declared = Schema.Struct({
   ...Coverage.fields,
   kind: Schema.Literal("absence", "ledger"),
-  lookedFor: optional(Schema.String)
+  lookedFor: optional(Schema.String),
+  tryInstead: optional(Schema.String)
 })
 export type Declared = typeof Declared.Type
 
@@ -306,8 +307,13 @@ export const read = (value: unknown): Reading => {
     if (fields["wherefore_absent"] === true) {
       const own = listsOf(fields, (name) => onWire[name]).found
       if (own.checked.length === 0) break
-      const { looked_for: lookedFor } = fields
-      found.push({ ...own, kind: "absence", ...(isText(lookedFor) ? { lookedFor } : {}) })
+      const { looked_for: lookedFor, try_instead: tryInstead } = fields
+      found.push({
+        ...own,
+        kind: "absence",
+        ...(isText(lookedFor) ? { lookedFor } : {}),
+        ...(isText(tryInstead) ? { tryInstead } : {})
+      })
       return { outcome: "absent", declared: found, grounds: [...grounds, own] }
     }
     const boundary = objectOf(fields["wherefore_coverage"])
@@ -320,6 +326,35 @@ export const read = (value: unknown): Reading => {
     at = result
   }
   return { declared: found, grounds: [...grounds, at] }
+}
+
+/** A declaration as the record holds it. An empty list is left out. */
+export const event = (
+  call: Pick<DeclaredCoverage, "iteration" | "toolCallId" | "toolName">,
+  { kind, lookedFor, tryInstead, ...own }: Declared
+): CoverageEvent.CoverageEvent => {
+  const common = {
+    iteration: call.iteration,
+    toolCallId: call.toolCallId,
+    toolName: call.toolName,
+    ...(own.checked.length === 0 ? {} : { checked: own.checked }),
+    ...(own.notChecked.length === 0 ? {} : { notChecked: own.notChecked }),
+    ...(own.cannotCover.length === 0 ? {} : { cannotCover: own.cannotCover })
+  }
+  return kind === "ledger"
+    ? { _tag: "CoverageDeclared", ...common }
+    : {
+        _tag: "AbsenceDeclared",
+        ...common,
+        ...(lookedFor === undefined ? {} : { lookedFor }),
+        ...(tryInstead === undefined ? {} : { tryInstead })
+      }
+}
+
+/** What an event of the record declares. */
+export const ofEvent = (event: CoverageEvent.CoverageEvent): DeclaredCoverage => {
+  const { _tag, cannotCover = [], checked = [], notChecked = [], ...rest } = event
+  return { ...rest, checked, notChecked, cannotCover, kind: _tag === "AbsenceDeclared" ? "absence" : "ledger" }
 }
 
 const same = (one: CoverageEvent.Entry): string => JSON.stringify([one.what, one.why])

@@ -6,6 +6,7 @@
  */
 import * as Either from "effect/Either"
 import * as CheckState from "./CheckState.ts"
+import * as Coverage from "./Coverage.ts"
 import * as Digest from "./Digest.ts"
 import type * as Event from "./Event.ts"
 import type * as Message from "./Message.ts"
@@ -343,7 +344,7 @@ export const step = (before: State.State, event: Event.Event): State.State => {
       return state
     case "AbsenceDeclared":
     case "CoverageDeclared":
-      return state
+      return { ...state, coverage: [...(state.coverage ?? []), Coverage.ofEvent(event)] }
     case "GroundingJudged":
       return state
     case "FaultFound":

@@ -5,6 +5,7 @@
  */
 import * as Budget from "./Budget.ts"
 import type * as CheckState from "./CheckState.ts"
+import type * as Coverage from "./Coverage.ts"
 import type * as Event from "./Event.ts"
 import type * as Message from "./Message.ts"
 import type * as Outcome from "./Outcome.ts"
@@ -60,6 +61,8 @@ export interface State extends Wire.Source {
   readonly lost: ReadonlyArray<Outcome.Pending>
   readonly pieces: ReadonlyArray<Declared<Event.PieceDeclared>>
   readonly tools: ReadonlyArray<Declared<Event.ToolDeclared>>
+  /** What the results of calls declared of where they looked, in order. Absent while nothing was. */
+  readonly coverage?: ReadonlyArray<Coverage.DeclaredCoverage>
   readonly skills: SkillState.SkillState
   /** Absent in a run that keeps no account of its checks. */
   readonly checks?: CheckState.CheckState

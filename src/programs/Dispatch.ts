@@ -18,6 +18,8 @@ import * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
 import * as Call from "../kernel/Call.ts"
 import type * as CallOutcome from "../kernel/CallOutcome.ts"
+import * as Coverage from "../kernel/Coverage.ts"
+import type * as CoverageEvent from "../kernel/CoverageEvent.ts"
 import type * as Event from "../kernel/Event.ts"
 import * as Issues from "../kernel/Issues.ts"
 import type * as Message from "../kernel/Message.ts"
@@ -192,17 +194,25 @@ const returned = (
   ...(fields === undefined ? {} : { fields })
 })
 
+/** What a call came to, and what its result declared of where the tool looked. */
+export interface Executed {
+  readonly declared: ReadonlyArray<CoverageEvent.CoverageEvent>
+  readonly event: Event.ToolSettled
+}
+
+const undeclared = (event: Event.ToolSettled): Executed => ({ declared: [], event })
+
 /** Runs a call that is ready, and says what it came to. */
 export const execute = (
   options: Options,
   { decoded, planned }: Ready & { readonly _tag: "Ready" }
-): Effect.Effect<Event.ToolSettled> => {
+): Effect.Effect<Executed> => {
   const { call, own, replay } = planned
-  if (own !== undefined) return Effect.succeed(returned(options, call, own.served, undefined))
+  if (own !== undefined) return Effect.succeed(undeclared(returned(options, call, own.served, undefined)))
   const tool = options.tools.get(call.toolName)
   const handler = options.handlers.get(call.toolName)
   if (tool === undefined || handler === undefined) {
-    return Effect.succeed(settle(options, call, "ran-error", Refusal.toolDied(call.toolName)))
+    return Effect.succeed(undeclared(settle(options, call, "ran-error", Refusal.toolDied(call.toolName))))
   }
   const { key } = sent(options, call)
   const run = handler(decoded).pipe(Effect.provideService(Replay.Key, key), Effect.exit, within(tool.timeout))
@@ -210,14 +220,15 @@ export const execute = (
     const startedAt = yield* Clock.currentTimeMillis
     const exit = yield* run
     const settled = yield* Option.match(exit, {
-      onNone: () => Effect.succeed(timedOut(options, call, replay, Duration.toMillis(tool.timeout), startedAt)),
+      onNone: () =>
+        Effect.succeed(undeclared(timedOut(options, call, replay, Duration.toMillis(tool.timeout), startedAt))),
       onSome: Exit.matchEffect({
-        onFailure: (cause) => failed(options, tool, call, cause),
+        onFailure: (cause) => Effect.map(failed(options, tool, call, cause), undeclared),
         onSuccess: (value) => succeeded(options, tool, call, value)
       })
     })
     const durationMs = (yield* Clock.currentTimeMillis) - startedAt
-    return { ...settled, durationMs }
+    return { declared: settled.declared, event: { ...settled.event, durationMs } }
   }).pipe(Effect.withSpan("Tool.call", { attributes: { tool: tool.declared.name }, captureStackTrace: false }))
 }
 
@@ -279,18 +290,22 @@ const failed = (options: Options, tool: Prepared, call: Message.ToolCall, cause:
 
 const succeeded = (options: Options, tool: Prepared, call: Message.ToolCall, value: unknown) =>
   tool.encodeSuccess(value).pipe(
-    Effect.flatMap((result) =>
-      Effect.map(textOf(result), (served) => ({ isText: typeof result === "string", served }))
-    ),
+    Effect.flatMap((result) => Effect.map(textOf(result), (served) => ({ result, served }))),
     Effect.match({
-      onFailure: (issues) => settle(options, call, "ran-error", Refusal.toolOutputInvalid(call.toolName, issues)),
-      onSuccess: ({ isText, served }): Event.ToolSettled => {
-        const { maxResultChars } = options
+      onFailure: (issues) =>
+        undeclared(settle(options, call, "ran-error", Refusal.toolOutputInvalid(call.toolName, issues))),
+      onSuccess: ({ result, served }): Executed => {
+        const { iteration, maxResultChars } = options
+        const { toolCallId, toolName } = call
+        const read = Coverage.read(result)
+        // What a tool looked at is kept, even if its result is too large to be served.
+        const declared = read.declared.map((one) => Coverage.event({ iteration, toolCallId, toolName }, one))
         if (served.length > maxResultChars) {
           const refusal = Refusal.toolOutputTooLarge(call.toolName, maxResultChars, served.length)
-          return settle(options, call, "ran-error", refusal)
+          return { declared, event: settle(options, call, "ran-error", refusal) }
         }
-        return returned(options, call, served, options.fieldsOf(call.toolName, served, isText))
+        const event = returned(options, call, served, options.fieldsOf(toolName, served, typeof result === "string"))
+        return { declared, event: read.outcome === undefined ? event : { ...event, outcome: read.outcome } }
       }
     })
   )

@@ -184,11 +184,21 @@ export const drive = (
           yield* commit
         }
         const settle = (one: Dispatch.Ready) =>
-          Effect.map(one._tag === "Settled" ? Effect.succeed(one.event) : Dispatch.execute(dispatch, one), (event) => {
-            const events = [...Call.verdictOf(state, one.planned), event]
-            finished.set(event.toolCallId, events)
-            return events
-          })
+          Effect.map(
+            one._tag === "Settled"
+              ? Effect.succeed({ declared: [], event: one.event })
+              : Dispatch.execute(dispatch, one),
+            ({ declared, event }) => {
+              const { toolCallId } = event
+              // A call that is run again declares what the record does not hold yet.
+              const held = (state.coverage ?? []).filter(
+                (was) => was.iteration === iteration && was.toolCallId === toolCallId
+              ).length
+              const events = [...Call.verdictOf(state, one.planned), ...declared.slice(held), event]
+              finished.set(toolCallId, events)
+              return events
+            }
+          )
         const { concurrency } = options
         const settled = yield* inTime(Effect.forEach(checked, settle, { concurrency }))
         if (Option.isNone(settled)) return yield* outOfTime

@@ -160,7 +160,7 @@ describe("Coverage.read", () => {
   it("reads an absence, which grounds its three lists and nothing else of it", () => {
     assert.deepStrictEqual(Coverage.read(nothing(full)), {
       outcome: "absent",
-      declared: [{ ...lists, kind: "absence", lookedFor: "an invoice of 2024" }],
+      declared: [{ ...lists, kind: "absence", lookedFor: "an invoice of 2024", tryInstead: "ask accounting" }],
       grounds: [lists]
     })
   })
