@@ -223,6 +223,7 @@ describe("Coverage.read", () => {
       checked: [{ what: "a" }],
       notChecked: [],
       cannotCover: [],
+      tryInstead: "ask accounting",
       kind: "absence",
       lookedFor: full.what
     })
