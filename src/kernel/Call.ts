@@ -6,11 +6,10 @@
  */
 import * as Either from "effect/Either"
 import * as Budget from "./Budget.ts"
+import * as CallArguments from "./CallArguments.ts"
 import * as CallOutcome from "./CallOutcome.ts"
 import type * as Event from "./Event.ts"
-import * as Json from "./Json.ts"
 import type * as Message from "./Message.ts"
-import * as Problem from "./Problem.ts"
 import * as Refusal from "./Refusal.ts"
 import * as Repertoire from "./Repertoire.ts"
 import * as SkillCall from "./SkillCall.ts"
@@ -37,12 +36,6 @@ export type Planned =
       readonly verdict?: SkillEvent.Judged
     }
 
-/** The tools that calls are judged by, and the skills that own some of them. */
-export interface Known {
-  readonly tools: ReadonlyArray<Event.ToolDeclared>
-  readonly skills?: Repertoire.Repertoire
-}
-
 const refuse = (call: Message.ToolCall, refusal: Refusal.Refusal): Planned => ({
   _tag: "Settle",
   call,
@@ -50,33 +43,17 @@ const refuse = (call: Message.ToolCall, refusal: Refusal.Refusal): Planned => ({
   refusal
 })
 
-/** Limits of the arguments of one call. */
-const limits = { maxChars: 1_048_576, maxDepth: 64 }
-
-/** The arguments as one JSON object. A tool without parameters may be called with no text at all. */
-const read = (text: string): Either.Either<object, Problem.Problem> => {
-  if (text.trim() === "") return Either.right({})
-  const parsed = Json.parse(text, limits)
-  if (Either.isLeft(parsed)) return Either.left(parsed.left)
-  const value = parsed.right
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return Either.right(value)
-  return Either.left({
-    code: "WF-TOOL-003",
-    what: "They are not an object.",
-    expected: "one JSON object",
-    found: Problem.kindOf(value),
-    next: "Send one JSON object.",
-    outcome: "not-applied",
-    retry: "never"
-  })
-}
-
 /** The key of a call, for a service that honours idempotency keys: no other call of any run has it. */
 export const key = (runId: string, iteration: number, toolCallId: string): string =>
   JSON.stringify([runId, iteration, toolCallId])
 
 /** What an earlier process left behind: run it again if its class allows it, else nobody knows what it did. */
-const recover = (state: State.State, known: Known, call: Message.ToolCall, started: State.Started): Planned => {
+const recover = (
+  state: State.State,
+  known: CallArguments.Known,
+  call: Message.ToolCall,
+  started: State.Started
+): Planned => {
   if (CallOutcome.isFramework(call.toolName)) {
     const judged = judge(state, known, call)
     return judged._tag === "Run" ? { ...judged, started: true } : judged
@@ -97,7 +74,7 @@ const recover = (state: State.State, known: Known, call: Message.ToolCall, start
  * The calls to settle next, in order: up to and including the first that may change something, so that it runs alone;
  * calls that only read run together.
  */
-export const plan = (state: State.State, known: Known): ReadonlyArray<Planned> => {
+export const plan = (state: State.State, known: CallArguments.Known): ReadonlyArray<Planned> => {
   const planned: Array<Planned> = []
   for (const call of State.unsettled(state)) {
     const started = state.startedCalls.find(({ toolCallId }) => toolCallId === call.toolCallId)
@@ -119,7 +96,11 @@ export const unaffordable = (state: State.State, limits: Event.Limits, more: num
   Budget.toolCall(limits, { ...state.spent, toolCalls: state.spent.toolCalls + more })
 
 /** A tool can be called once it was offered in the run, on this wire or an earlier one: parking only stops offering it. */
-const callable = (state: State.State, { skills, tools }: Known, toolName: string): Event.ToolDeclared | undefined =>
+const callable = (
+  state: State.State,
+  { skills, tools }: CallArguments.Known,
+  toolName: string
+): Event.ToolDeclared | undefined =>
   state.tools.some(({ declared }) => declared.name === toolName)
     ? (tools.find(({ name }) => name === toolName) ??
       skills?.framework.find(({ name }) => name === toolName) ??
@@ -137,7 +118,7 @@ const callsBefore = (
   )
 }
 
-const judge = (state: State.State, known: Known, call: Message.ToolCall): Planned => {
+const judge = (state: State.State, known: CallArguments.Known, call: Message.ToolCall): Planned => {
   if (call.duplicateOf !== undefined) return refuse(call, Refusal.duplicateCallId(call.duplicateOf))
   const { skills } = known
   const tool = callable(state, known, call.toolName)
@@ -145,7 +126,9 @@ const judge = (state: State.State, known: Known, call: Message.ToolCall): Planne
     const offered = state.selection.tools.map(({ tool: { name } }) => name)
     return refuse(call, Refusal.unknownTool(call.toolName, offered))
   }
-  const args = read(call.args)
+  const args = Either.map(CallArguments.read(call.args), (own) =>
+    state.findings === undefined ? own : CallArguments.findings(known, call.toolName, own).args
+  )
   if (Either.isLeft(args)) {
     if (state.openReply?.stopReason !== "length") {
       return refuse(call, Refusal.argumentsMalformed(call.toolName, args.left))

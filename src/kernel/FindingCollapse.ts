@@ -18,6 +18,18 @@ const collapses = ({ standing, unknownId }: FindingRow.Standing, mode: Event.Col
 const ticketOf = ({ ref, standing, toolCallId }: FindingRow.Standing): string =>
   JSON.stringify({ collapsed: true, standing, toolCallId, ...(ref === undefined ? {} : { ref }) })
 
+/** How a result is sent: as a ticket if it is judged so and that is shorter. `saved` counts the characters it saves. */
+export const form = (
+  content: string,
+  row: FindingRow.Standing | undefined,
+  mode: Event.CollapseMode
+): { readonly content: string; readonly saved: number } => {
+  if (row === undefined || !collapses(row, mode)) return { content, saved: 0 }
+  const ticket = ticketOf(row)
+  const saved = content.length - ticket.length
+  return saved > 0 ? { content: ticket, saved } : { content, saved: 0 }
+}
+
 /**
  * The messages with tickets for what is judged, where a ticket is shorter: the same array if there is none, and
  * otherwise new messages only for those, of which only `content` differs.
@@ -32,10 +44,8 @@ export const collapse = (
   if (!hasStanding) return messages
   const collapsed = messages.map((message) => {
     if (message.role !== "tool" || !CallOutcome.hasRun(message.outcome)) return message
-    const row = standingOf.get(message.toolCallId)
-    if (row === undefined || !collapses(row, mode)) return message
-    const content = ticketOf(row)
-    return content.length < message.content.length ? { ...message, content } : message
+    const { content, saved } = form(message.content, standingOf.get(message.toolCallId), mode)
+    return saved > 0 ? { ...message, content } : message
   })
   return collapsed.some((message, at) => message !== messages[at]) ? collapsed : messages
 }

@@ -44,7 +44,8 @@ export interface Filed {
 }
 
 const mostTokens = 200_000
-const limits: Json.Limits = { maxChars: 16_777_216, maxKeys: 1_000_000, maxStringChars: 16_777_216 }
+/** A result may be as long as an application lets it be. */
+export const limits: Json.Limits = { maxChars: 16_777_216, maxKeys: 1_000_000, maxStringChars: 16_777_216 }
 
 /** The values of a text that was served, in every spelling that is surely the same: read as JSON too, if it is that. */
 export const valuesOf = (served: string): ReadonlySet<string> => {

@@ -123,6 +123,10 @@ export const step: {
   }
 })
 
+/** The current standing of one result, at the cost of a lookup. */
+export const standing = ({ kept }: Fold, toolCallId: string): FindingRow.Standing | undefined =>
+  Option.getOrUndefined(HashMap.get(kept.standings, toolCallId))?.row
+
 export const fold = (rows: Iterable<FindingRow.Row>): Fold => {
   let folded = empty
   for (const row of rows) folded = step(folded, row)

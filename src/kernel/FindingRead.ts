@@ -238,6 +238,12 @@ const names = (toolSchema: { readonly [key: string]: unknown }): boolean =>
     Json.leaves(own(toolSchema, part)).some(({ part, value }) => part === "key" && value === argument)
   )
 
+/** Whether a tool's JSON Schema has the argument of ours. */
+export const isOffered = (toolSchema: unknown): boolean => {
+  const properties = isObject(toolSchema) ? own(toolSchema, "properties") : undefined
+  return isObject(properties) && Json.equal(own(properties, argument), schema)
+}
+
 /** A tool's JSON Schema with the argument, after its own; otherwise unchanged. */
 export const offerIn = (toolSchema: unknown): Either.Either<{ readonly [key: string]: unknown }, Unofferable> => {
   if (!isObject(toolSchema)) return Either.left("unlisted")

@@ -9,6 +9,8 @@ import * as CheckState from "./CheckState.ts"
 import * as Coverage from "./Coverage.ts"
 import * as Digest from "./Digest.ts"
 import type * as Event from "./Event.ts"
+import type * as FindingEvent from "./FindingEvent.ts"
+import * as FindingState from "./FindingState.ts"
 import type * as Message from "./Message.ts"
 import * as SkillState from "./SkillState.ts"
 import * as State from "./State.ts"
@@ -34,12 +36,24 @@ const say = (state: State.State, said: ReadonlyArray<Said>): State.State => {
     slot: "messages",
     hash: Wire.messageHash(one.message)
   }))
+  const findings = state.findings === undefined ? undefined : FindingState.say(state.findings, pieces)
   return {
     ...state,
     transcript: state.transcript.open === undefined ? Transcript.empty : state.transcript,
     messages: [...state.messages, ...pieces],
-    messagesHash: pieces.reduce((rolled, { hash }) => Digest.roll(rolled, hash), state.messagesHash)
+    messagesHash:
+      findings === undefined
+        ? pieces.reduce((rolled, { hash }) => Digest.roll(rolled, hash), state.messagesHash)
+        : (findings.rolls.at(-1) ?? ""),
+    ...(findings === undefined ? {} : { findings })
   }
+}
+
+/** What findings change is how the conversation is sent, too. */
+const find = (state: State.State, event: FindingEvent.FindingEvent): State.State => {
+  if (state.findings === undefined) return violation(state, "Findings are filed in a run that has them on.")
+  const findings = FindingState.step(state.findings, event, { messages: state.messages, seq: state.seq - 1 })
+  return { ...state, findings, messagesHash: findings.rolls.at(-1) ?? "" }
 }
 
 /** Something that a reply is expected to: the person's words, or ours in their place. */
@@ -128,9 +142,9 @@ const call = (state: State.State, event: Event.ModelCalled): State.State => {
   const parameters = event.parameters ?? before?.parameters ?? {}
   const provider = event.provider ?? before?.provider
   const model = event.model ?? before?.model
-  const { messages, messagesHash, selection } = state
+  const { messages, selection } = state
+  const findings = Wire.now(state)
   const skills = SkillState.commit(state.skills, event.offerVersion)
-  const rolled = { system: selection.systemHash, messages: messagesHash, tools: selection.toolsHash }
   const mark: Wire.Mark = {
     iteration: event.iteration,
     seq: state.seq - 1,
@@ -140,8 +154,9 @@ const call = (state: State.State, event: Event.ModelCalled): State.State => {
     ...(provider === undefined ? {} : { provider }),
     ...(model === undefined ? {} : { model }),
     skills,
+    ...(findings === undefined ? {} : { findings }),
     recordedHash: event.wireHash,
-    projectedHash: Wire.combine(rolled, parameters)
+    projectedHash: Wire.combine(Wire.rolled(state), parameters)
   }
   const { final: _, ...open } = state
   const next: State.State = {
@@ -149,6 +164,7 @@ const call = (state: State.State, event: Event.ModelCalled): State.State => {
     iteration: event.iteration,
     calling: event.iteration,
     skills,
+    ...(state.findings === undefined ? {} : { findings: FindingState.commit(state.findings) }),
     marks: [...state.marks, mark],
     spent: { ...state.spent, passes: state.spent.passes + 1 }
   }
@@ -274,7 +290,9 @@ const begin = (state: State.State, event: Event.RunStarted): State.State => {
   if (state.seq !== 1) return violation(state, "A run starts once, with its first event.")
   const { cursors, steps = {} } = event
   const skills = cursors === undefined ? state.skills : { ...state.skills, cursors, steps }
-  const started = withChecks({ ...state, started: event, skills }, CheckState.begin(event))
+  const { findings } = event.manifest
+  const on = findings === undefined ? {} : { findings: FindingState.open(findings) }
+  const started = withChecks({ ...state, started: event, skills, ...on }, CheckState.begin(event))
   return event.followUpOf === undefined && event.input !== "" ? hear(started, event.input, "asked") : started
 }
 
@@ -341,7 +359,7 @@ export const step = (before: State.State, event: Event.Event): State.State => {
     case "UnsettledFiled":
     case "FindingsServed":
     case "FindingsCollapsed":
-      return state
+      return find(state, event)
     case "AbsenceDeclared":
     case "CoverageDeclared":
       return { ...state, coverage: [...(state.coverage ?? []), Coverage.ofEvent(event)] }

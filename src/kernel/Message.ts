@@ -55,23 +55,27 @@ export type Message = typeof Message.Type
 
 /**
  * The calls of a reply with ids that are present and unique: a missing id is made from the pass and the position; the
- * second call with an id gets one of its own and names the first.
+ * second call with an id gets one of its own and names the first. An id that `isTaken`, by an earlier reply, gives way to
+ * one of its own too.
  */
 export const identify = (
   iteration: number,
-  calls: ReadonlyArray<{ readonly toolCallId: string; readonly toolName: string; readonly args: string }>
+  calls: ReadonlyArray<{ readonly toolCallId: string; readonly toolName: string; readonly args: string }>,
+  isTaken: (toolCallId: string) => boolean = () => false
 ): ReadonlyArray<ToolCall> => {
   const given = new Set(calls.map((call) => call.toolCallId))
   const taken = new Set<string>()
   const fresh = (base: string): string => {
     for (let n = 0; ; n++) {
       const id = n === 0 ? base : `${base}.${n}`
-      if (!taken.has(id) && !given.has(id)) return id
+      if (!taken.has(id) && !given.has(id) && !isTaken(id)) return id
     }
   }
   return calls.map(({ args, toolCallId, toolName }, index): ToolCall => {
     const duplicate = taken.has(toolCallId)
-    const own = toolCallId !== "" && !duplicate ? toolCallId : fresh(`call-${iteration}-${index}`)
+    const own =
+      toolCallId !== "" && !duplicate && !isTaken(toolCallId) ? toolCallId : fresh(`call-${iteration}-${index}`)
+    taken.add(toolCallId)
     taken.add(own)
     return { toolCallId: own, toolName, args, ...(duplicate && toolCallId !== "" ? { duplicateOf: toolCallId } : {}) }
   })

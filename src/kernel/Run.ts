@@ -18,6 +18,7 @@ import * as Call from "./Call.ts"
 import * as CheckState from "./CheckState.ts"
 import * as Declared from "./Declared.ts"
 import type * as Event from "./Event.ts"
+import * as FindingPass from "./FindingPass.ts"
 import * as Fold from "./Fold.ts"
 import type * as Piece from "./Piece.ts"
 import * as Problem from "./Problem.ts"
@@ -139,18 +140,20 @@ const ask = (spec: Spec, before: State.State): Decision => {
   const pass = spec.skills === undefined ? undefined : SkillPass.decide(spec.skills, before)
   const { pieces = [], skipped = [], tools = [] } = pass ?? {}
   const riding = { pieces: [...spec.pieces, ...pieces], tools: [...spec.tools, ...tools], skipped }
-  const selected = [...(pass?.decisions ?? []), ...select(riding, before)]
-  const state = selected.reduce(Fold.step, before)
+  const chosen = [...(pass?.decisions ?? []), ...select(riding, before)]
+  const ridden = chosen.reduce(Fold.step, before)
+  const served = FindingPass.served(ridden)
+  const state = served.reduce(Fold.step, ridden)
+  const selected = [...chosen, ...served]
   const wire: Wire.Wire = { ...Wire.project(state), parameters: spec.parameters }
-  const { messagesHash, selection } = state
-  const rolled = { system: selection.systemHash, messages: messagesHash, tools: selection.toolsHash }
+  const { selection } = state
   const last = state.marks.at(-1)
   const reselected = last?.selection !== selection
   const { model, parameters, provider } = spec
   const called: Event.ModelCalled = {
     _tag: "ModelCalled",
     iteration: wire.iteration,
-    wireHash: Wire.combine(rolled, parameters),
+    wireHash: Wire.combine(Wire.rolled(state), parameters),
     ...(provider === undefined || provider === last?.provider ? {} : { provider }),
     ...(model === undefined || model === last?.model ? {} : { model }),
     ...(last !== undefined && Wire.sameParameters(parameters, last.parameters) ? {} : { parameters }),
@@ -186,8 +189,9 @@ const next = (spec: Spec, state: State.State): Decision => {
     return finish(state, [], end(state, "failed", elapsedMs, Refusal.modelFailed(failure.problem)))
   }
   if (state.transcript.open !== undefined) {
+    const events = FindingPass.ofCalls(state, spec)
     const calls = Call.plan(state, spec)
-    return { events: [], command: { _tag: "RunTools", iteration: state.iteration, calls } }
+    return { events, command: { _tag: "RunTools", iteration: state.iteration, calls } }
   }
   if (calling !== undefined) return { events: [], command: { _tag: "CallModel", wire: Wire.project(state, calling) } }
   if (final !== undefined) {
@@ -197,7 +201,10 @@ const next = (spec: Spec, state: State.State): Decision => {
       return { events: [reminded, ...events], command }
     }
     const { content, iteration } = final
-    const answered = state.answered === undefined ? [{ _tag: "Answered" as const, iteration, content }] : []
+    const answered =
+      state.answered === undefined
+        ? [...FindingPass.ofAnswer(state), { _tag: "Answered" as const, iteration, content }]
+        : []
     return finish(state, answered, end(state, "answered", elapsedMs, undefined))
   }
   const over = state.exhausted ?? Budget.pass(spec.limits, state.spent, elapsedMs)

@@ -6,6 +6,7 @@
 import type * as Event from "./Event.ts"
 import * as Json from "./Json.ts"
 import * as Either from "effect/Either"
+import * as FindingWire from "./FindingWire.ts"
 import type * as Message from "./Message.ts"
 import * as Run from "./Run.ts"
 import type * as State from "./State.ts"
@@ -46,6 +47,8 @@ export interface Sources {
   readonly events: ReadonlyArray<Event.Event>
   readonly messages: Index
   readonly selections: Map<Wire.Selection, Index>
+  /** What findings put on wires beside a selection, read when it is first asked for. */
+  readonly late: Map<FindingWire.Ledger, Index>
 }
 
 /** The parts of a reply's text that the model chose: its words, and the tool and the arguments of each call. `offset` is into `textOf`. */
@@ -187,8 +190,25 @@ export const make = (events: ReadonlyArray<Event.Event>): Sources => {
     for (const piece of [...selection.system, ...selection.tools]) add(index, piece, -1)
     selections.set(selection, index)
   }
-  return { state, events, messages, selections }
+  return { state, events, messages, selections, late: new Map() }
 }
+
+const latePieces = ({ findings }: Wire.Mark): ReadonlyArray<Wire.SystemPiece> =>
+  findings === undefined ? [] : FindingWire.pieces(findings.ledger, findings.config, findings.seq)
+
+const lateIndex = ({ late }: Sources, mark: Wire.Mark): Index | undefined => {
+  if (mark.findings === undefined) return undefined
+  const known = late.get(mark.findings.ledger)
+  if (known !== undefined) return known
+  const index: Index = new Map()
+  for (const piece of latePieces(mark)) add(index, piece, -1)
+  late.set(mark.findings.ledger, index)
+  return index
+}
+
+/** Whether a ticket was sent in place of a result: what the result says was not on that wire. */
+const isCollapsed = ({ findings }: Wire.Mark, { message }: Wire.MessagePiece): boolean =>
+  findings !== undefined && FindingWire.isCollapsed(findings.ledger, findings.config, message)
 
 /** These can join what differs in the world: a value that is spelled more alike outranks them. */
 const weak: ReadonlySet<string> = new Set<string>([
@@ -226,11 +246,15 @@ export const carriers = (sources: Sources, pass: number, value: string): Readonl
   const select = (index: Index | undefined) => keys.flatMap((key) => index?.get(key.value) ?? [])
   const riding = select(sources.selections.get(mark.selection))
   const said = select(sources.messages)
-    .filter(({ index }) => index < mark.messages)
+    .filter(
+      ({ index, part, piece }) =>
+        index < mark.messages && (part === "ids" || piece.slot !== "messages" || !isCollapsed(mark, piece))
+    )
     .sort((a, b) => a.index - b.index)
   return gather(
     [
       ...riding.filter(({ piece }) => piece.slot === "system"),
+      ...select(lateIndex(sources, mark)),
       ...said,
       ...riding.filter(({ piece }) => piece.slot === "tools")
     ],
@@ -243,10 +267,11 @@ export const holders = (sources: Sources, pass: number, phrase: string): Readonl
   const mark = sources.state.marks.find(({ iteration }) => iteration === pass)
   if (mark === undefined) return []
   const { selection } = mark
-  const pieces = [...selection.system, ...sources.state.messages.slice(0, mark.messages), ...selection.tools]
+  const said = sources.state.messages.slice(0, mark.messages)
+  const pieces = [...selection.system, ...latePieces(mark), ...said, ...selection.tools]
   return pieces.flatMap((piece) => {
     const text = textOf(piece)
-    const said = find(text, phrase)
+    const said = piece.slot === "messages" && isCollapsed(mark, piece) ? -1 : find(text, phrase)
     if (said !== -1) return [foundAt(piece, "text", text, phrase, said)]
     const { ids, text: identified } = identifiedOf(piece)
     const named = ids.flatMap(({ offset, text }) => {

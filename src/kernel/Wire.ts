@@ -8,7 +8,10 @@
 import type * as CallOutcome from "./CallOutcome.ts"
 import * as Digest from "./Digest.ts"
 import type * as Event from "./Event.ts"
+import * as FindingWire from "./FindingWire.ts"
 import type * as Message from "./Message.ts"
+import * as MessageHash from "./MessageHash.ts"
+import type * as FindingState from "./FindingState.ts"
 import type * as SkillState from "./SkillState.ts"
 
 /** Why a piece rides: the verb, and the sequence number of the event that it names. */
@@ -68,6 +71,14 @@ export interface Selection {
   readonly toolsHash: string
 }
 
+/** What findings put on a wire follows from this. */
+export interface Served {
+  readonly config: Event.Findings
+  readonly ledger: FindingWire.Ledger
+  /** The event that tells of the blocks. */
+  readonly seq: number
+}
+
 /** What a past pass was sent: how much of the conversation, and which selection. */
 export interface Mark {
   readonly iteration: number
@@ -78,6 +89,8 @@ export interface Mark {
   readonly parameters: Event.Parameters
   /** Where the skills stood. */
   readonly skills: SkillState.SkillState
+  /** What of the findings the wire followed from; absent while they are off. */
+  readonly findings?: Served
   /** Who was asked, if the record says so. */
   readonly provider?: string
   readonly model?: string
@@ -93,30 +106,15 @@ export interface Source {
   readonly messagesHash: string
   readonly selection: Selection
   readonly marks: ReadonlyArray<Mark>
+  /** Absent while findings are off. */
+  readonly findings?: FindingState.FindingState
 }
 
 export const emptySelection: Selection = { system: [], tools: [], systemHash: "", toolsHash: "" }
 
 export const systemHash = (text: string): string => Digest.of(text)
 
-export const messageHash = (message: Message.Message): string => {
-  switch (message.role) {
-    case "user":
-      return Digest.of(JSON.stringify([message.role, message.content]))
-    case "assistant":
-      return Digest.of(
-        JSON.stringify([
-          message.role,
-          message.content,
-          message.toolCalls.map((call) => [call.toolCallId, call.toolName, call.args])
-        ])
-      )
-    case "tool":
-      return Digest.of(
-        JSON.stringify([message.role, message.toolCallId, message.toolName, message.outcome, message.content])
-      )
-  }
-}
+export const messageHash = MessageHash.of
 
 export const toolHash = (tool: ToolPiece["tool"]): string =>
   Digest.of(JSON.stringify([tool.name, tool.description ?? null, tool.schema]))
@@ -150,6 +148,28 @@ export const hash = (wire: Wire): string =>
     wire.parameters
   )
 
+/** What the next wire owes to findings. */
+export const now = ({ findings }: Pick<Source, "findings">): Served | undefined => {
+  if (findings === undefined) return undefined
+  const { config, lastServed, ledger } = findings
+  return { config, ledger, seq: lastServed?.seq ?? 0 }
+}
+
+const blocks = (served: Served | undefined): ReadonlyArray<SystemPiece> =>
+  served === undefined ? [] : FindingWire.pieces(served.ledger, served.config, served.seq)
+
+const system = (selection: Selection, served: Served | undefined): ReadonlyArray<SystemPiece> => {
+  const late = blocks(served)
+  return late.length === 0 ? selection.system : [...selection.system, ...late]
+}
+
+/** The rolled digests of the wire that would be sent now. */
+export const rolled = (source: Pick<Source, "findings" | "messagesHash" | "selection">) => ({
+  system: blocks(now(source)).reduce((rolled, { hash }) => Digest.roll(rolled, hash), source.selection.systemHash),
+  messages: source.messagesHash,
+  tools: source.selection.toolsHash
+})
+
 /**
  * What the model was sent in a pass that the run has reached; without a pass, or for one to come, what it would be sent
  * now with the provider's default parameters.
@@ -157,19 +177,21 @@ export const hash = (wire: Wire): string =>
 export const project = (source: Source, pass?: number): Wire => {
   const mark = pass === undefined ? undefined : source.marks.find(({ iteration }) => iteration === pass)
   if (mark === undefined) {
-    const { messages, selection } = source
+    const { findings, messages, selection } = source
     return {
       iteration: source.iteration + 1,
-      system: selection.system,
-      messages,
+      system: system(selection, now(source)),
+      messages: findings?.served ?? messages,
       tools: selection.tools,
       parameters: {}
     }
   }
+  const said = source.messages.slice(0, mark.messages)
+  const { findings } = mark
   return {
     iteration: mark.iteration,
-    system: mark.selection.system,
-    messages: source.messages.slice(0, mark.messages),
+    system: system(mark.selection, findings),
+    messages: findings === undefined ? said : FindingWire.messages(findings.ledger, findings.config, said),
     tools: mark.selection.tools,
     parameters: mark.parameters
   }

@@ -29,9 +29,11 @@ import type * as ArtifactStore from "../services/ArtifactStore.ts"
 import type * as LLM from "../services/LLM.ts"
 import * as Record from "../services/Record.ts"
 import * as AgentError from "./AgentError.ts"
+import * as AgentFindings from "./AgentFindings.ts"
 import * as AgentReview from "./AgentReview.ts"
 import * as AgentSkills from "./AgentSkills.ts"
 import * as Dispatch from "./Dispatch.ts"
+import * as LoadedRun from "./LoadedRun.ts"
 import * as Loop from "./Loop.ts"
 import * as Onlooker from "./Onlooker.ts"
 import * as RunId from "./RunId.ts"
@@ -70,6 +72,8 @@ export interface Options<Tools extends Record<string, Tool.Any>> {
   readonly posture?: Exclude<Gate.Posture, "guard">
   /** Which skills the model may know of: an id that it refuses is named to it nowhere. Default: all. */
   readonly mayName?: (skillId: string) => boolean
+  /** The model declares what earlier results were worth, and is served that back. Off unless asked for. */
+  readonly findings?: AgentFindings.Option
   readonly budget?: Limits
   /** In `dev`, checks are tried on planted faults, and a run fails if one of them is blind. Default `live`. */
   readonly checks?: CheckEvent.Posture
@@ -91,6 +95,7 @@ export interface Agent<out R = never> {
   readonly pieces: ReadonlyArray<Event.PieceDeclared>
   readonly tools: ReadonlyMap<string, Dispatch.Prepared>
   readonly repertoire?: Repertoire.Repertoire
+  readonly findings?: Event.Findings
   readonly handlers: Effect.Effect<Dispatch.Handlers, never, R>
   readonly limits: Event.Limits
   readonly checks: CheckEvent.Posture
@@ -126,14 +131,13 @@ export const make = <Tools extends Record<string, Tool.Any> = {}>(options: Optio
   const prepared = tools.flatMap((tool) =>
     Either.match(Dispatch.prepare(tool), { onLeft: () => [], onRight: (one) => [one] })
   )
-  const skills = AgentSkills.make(
-    options,
-    prepared.map(({ declared }) => declared)
-  )
+  const { findings, problems, tools: offered } = AgentFindings.make(options.findings, prepared)
+  const skills = AgentSkills.make(options, prepared, offered)
   return {
     name,
     pieces: pieces.map((piece) => Run.declarePiece(piece)),
-    tools: new Map(prepared.map((tool) => [tool.declared.name, tool])),
+    tools: new Map(offered.map((tool) => [tool.declared.name, tool])),
+    ...(findings === undefined ? {} : { findings }),
     ...(skills.repertoire === undefined ? {} : { repertoire: skills.repertoire }),
     handlers: Dispatch.handlers(prepared),
     limits,
@@ -143,6 +147,7 @@ export const make = <Tools extends Record<string, Tool.Any> = {}>(options: Optio
     maxResultChars,
     problems: [
       ...AgentReview.review(name, pieces, tools, limits, concurrency, maxResultChars, parameters),
+      ...problems,
       ...skills.problems
     ]
   }
@@ -258,8 +263,9 @@ const orExists = <A, E, R>(runId: string, started: Effect.Effect<A, E | Record.R
     () => AgentError.exists(runId)
   )
 
-const manifestOf = ({ checks, limits, repertoire }: Agent<unknown>): Event.Manifest => ({
+const manifestOf = ({ checks, findings, limits, repertoire }: Agent<unknown>): Event.Manifest => ({
   limits,
+  ...(findings === undefined ? {} : { findings }),
   checks: { posture: checks },
   ...(repertoire === undefined ? {} : { skills: AgentSkills.manifest(repertoire) })
 })
@@ -308,27 +314,10 @@ const streamed = <R>(
     })
   )
 
-/** The state of a run on the record, and when it started. */
-const load = (runId: string) =>
-  Effect.gen(function* () {
-    const record = yield* Record.Record
-    let startedAt: number | undefined
-    let state = Run.initial
-    yield* Stream.runForEachChunk(record.read(runId), (entries) =>
-      Effect.sync(() => {
-        for (const { at, event } of entries) {
-          startedAt ??= at
-          state = Run.step(state, event)
-        }
-      })
-    )
-    return { state, startedAt: startedAt ?? 0 }
-  })
-
 const carryOn = <R>(agent: Agent<R>, runId: string, how: Drive, emit: Emit) =>
   Effect.gen(function* () {
     yield* validate(agent, "resumed")
-    const { startedAt, state } = yield* load(runId)
+    const { startedAt, state } = yield* LoadedRun.load(runId)
     return yield* drive(agent, runId, startedAt, emit, how, state, [])
   })
 
@@ -353,7 +342,7 @@ export const resumeStream = <R>(
 const goOn = <R>(agent: Agent<R>, runId: string, message: string, options: RunOptions | undefined, emit: Emit) =>
   Effect.gen(function* () {
     yield* validate(agent, message, options?.tags)
-    const { state } = yield* load(runId)
+    const { state } = yield* LoadedRun.load(runId)
     if (state.ended === undefined) {
       return yield* AgentError.open(runId)
     }

@@ -55,15 +55,17 @@ const skillProblems = (
     : [])
 ]
 
-/** What the agent's skills come to. `declared` are all tools of its toolkit. */
-export const make = (options: Options, declared: ReadonlyArray<Event.ToolDeclared>): Made => {
+type Tools = ReadonlyArray<{ readonly declared: Event.ToolDeclared }>
+
+/** What the agent's skills come to. `own` are all tools of its toolkit, and `offered` are the same as models are told of them. */
+export const make = (options: Options, own: Tools, offered: Tools): Made => {
   const { engagement = {}, maps = [], mayName, posture, skills: open = [] } = options
   if (maps.length === 0 && open.length === 0) {
     return { problems: options.maps === undefined ? [] : ["maps is empty: give the agent a map, or leave it out."] }
   }
   const { renewalGrace = Engagement.defaultGrace } = engagement === false ? {} : engagement
   const mounted = maps.length === 0 ? undefined : SkillMap.mount(maps, renewalGrace)
-  const tools = new Map(declared.map((tool) => [tool.name, tool]))
+  const tools = new Map(own.map(({ declared }) => [declared.name, declared]))
   const members = new Set(maps.flatMap(({ skills }) => skills.map(({ id }) => id)))
   const openIds = open.map(({ id }) => id)
   const problems = [
@@ -98,7 +100,13 @@ export const make = (options: Options, declared: ReadonlyArray<Event.ToolDeclare
     ...(mayName === undefined ? {} : { mayName }),
     ...(posture === undefined ? {} : { posture })
   }
-  const repertoire = Repertoire.make({ maps, open, policy, tools: declared, ...(plan === undefined ? {} : { plan }) })
+  const repertoire = Repertoire.make({
+    maps,
+    open,
+    policy,
+    tools: offered.map(({ declared }) => declared),
+    ...(plan === undefined ? {} : { plan })
+  })
   return { repertoire, problems: [] }
 }
 

@@ -10,6 +10,7 @@ import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as HashSet from "effect/HashSet"
 import * as Option from "effect/Option"
 import type * as Event from "../kernel/Event.ts"
 import * as Call from "../kernel/Call.ts"
@@ -155,7 +156,12 @@ export const drive = (
         }
         if (Option.isNone(reply.right)) return yield* outOfTime
         const durationMs = (yield* Clock.currentTimeMillis) - askedAt
-        const event = replied(wire, reply.right.value, durationMs)
+        const event = replied(
+          wire,
+          reply.right.value,
+          durationMs,
+          (id) => state.findings !== undefined && HashSet.has(state.findings.callIds, id)
+        )
         // Only a reply that is long is written out to see how long it is.
         const chars = charsOf(event) <= maxAppendChars ? 0 : JSON.stringify(event).length
         if (chars <= maxEventChars) return happen([event])
@@ -272,12 +278,17 @@ const sent = ({ tools }: Wire.Wire, { toolNames }: LLM.Reply): Pick<Event.ModelR
   return { sentTools: isSame ? "as-assembled" : toolNames }
 }
 
-const replied = (wire: Wire.Wire, reply: LLM.Reply, durationMs: number): Event.ModelReplied => ({
+const replied = (
+  wire: Wire.Wire,
+  reply: LLM.Reply,
+  durationMs: number,
+  isTaken: (toolCallId: string) => boolean
+): Event.ModelReplied => ({
   _tag: "ModelReplied",
   iteration: wire.iteration,
   content: reply.content,
   ...(reply.reasoning === undefined ? {} : { reasoning: reply.reasoning }),
-  toolCalls: Message.identify(wire.iteration, reply.toolCalls),
+  toolCalls: Message.identify(wire.iteration, reply.toolCalls, isTaken),
   ...(Object.keys(reply.usage).length === 0 ? {} : { usage: reply.usage }),
   stopReason: reply.stopReason,
   ...sent(wire, reply),

@@ -1,0 +1,212 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Tool from "@effect/ai/Tool"
+import * as Toolkit from "@effect/ai/Toolkit"
+import { Effect, Schema } from "effect"
+import * as Findings from "../../src/kernel/Findings.ts"
+import * as Run from "../../src/kernel/Run.ts"
+import * as Why from "../../src/kernel/Why.ts"
+import * as Wire from "../../src/kernel/Wire.ts"
+import * as Agent from "../../src/programs/Agent.ts"
+import * as LLM from "../../src/services/LLM.ts"
+import * as Record from "../../src/services/Record.ts"
+import * as Shop from "./Shop.ts"
+
+const Look = Tool.make("look", { parameters: { of: Schema.String }, success: Schema.String }).annotate(
+  Tool.Readonly,
+  true
+)
+const toolkit = Toolkit.make(Look)
+const texts: { readonly [of: string]: string } = {
+  order: "Order A-1001 costs 1859 and is paid by card 7447-22; nothing else is known of it at this time.",
+  zone: "Zone Z-7710 covers the harbour and has 4410 parcels waiting, of which none is addressed to the person who asks.",
+  stock: "Stock S-2020 says 5150 pieces are left in the southern store, counted on the first day of the month."
+}
+const handlers = (seen: Array<unknown> = []) =>
+  toolkit.toLayer({
+    look: (args) =>
+      Effect.sync(() => {
+        seen.push(args)
+        return texts[args.of] ?? "nothing"
+      })
+  })
+const agent = Agent.make({ name: "clerk", instructions: "Look.", toolkit, findings: true })
+
+const fact = (id: string, subject: string, predicate: string, value: unknown) => ({
+  toolCallId: id,
+  standing: "fact",
+  assertions: [{ subject: { kind: "order", id: subject }, predicate, value }]
+})
+
+/** Looks at three things under one call id, judging by handles, and answers with a value of an open result. */
+const script: LLM.Chooser = ({ iteration }) => {
+  switch (iteration) {
+    case 1:
+      return LLM.call("look", { of: "order" }, "x")
+    case 2:
+      return LLM.call(
+        "look",
+        {
+          of: "zone",
+          _findings: {
+            proposition: "the zone waits",
+            previous: [fact("r1", "A-1001", "costs", 1859), { toolCallId: 7 }]
+          }
+        },
+        "x"
+      )
+    case 3:
+      return LLM.together(
+        LLM.call("look", { of: "stock", _findings: { previous: [{ toolCallId: "r2", standing: "noise" }] } }, "x"),
+        LLM.call("look", { of: "A-1001", _findings: { previous: [fact("r1", "A-1001", "costs", 1860)] } }, "y")
+      )
+    case 4:
+      return LLM.call(
+        "look",
+        { of: "Z-7710", _findings: { previous: [{ toolCallId: "r3", standing: "open", settles: "a count" }] } },
+        "z"
+      )
+    default:
+      return LLM.say("The order costs 1860, 5150 pieces are left, and 4410 wait.")
+  }
+}
+
+const services = [Shop.services, handlers(), LLM.layerScripted(script)] as const
+
+const played = Effect.gen(function* () {
+  const outcome = yield* Agent.run(agent, "What of my order?", { runId: "r" })
+  return { outcome, events: yield* Shop.events("r") }
+})
+
+describe("A run with findings", () => {
+  it.effect("files what is declared, and never lets a tool see it", () => {
+    const seen: Array<unknown> = []
+    return Effect.gen(function* () {
+      const { events, outcome } = yield* played
+      assert.deepStrictEqual(Run.fold(events).violations, [])
+      assert.deepStrictEqual(
+        seen,
+        ["order", "zone", "stock", "A-1001", "Z-7710"].map((of) => ({ of }))
+      )
+      const { standingOf } = Findings.fold(outcome.findings)
+      const ids = events.flatMap((event) => (event._tag === "ToolSettled" ? [event.toolCallId] : []))
+      assert.strictEqual(new Set(ids).size, 5)
+      assert.deepStrictEqual(
+        Array.from(standingOf.values(), ({ standing, toolCallId, unechoed }) => [
+          ids.indexOf(toolCallId) + 1,
+          standing,
+          unechoed?.length ?? 0
+        ]),
+        [
+          [1, "fact", 1],
+          [2, "noise", 0],
+          [3, "open", 0]
+        ]
+      )
+      assert.deepInclude(
+        events.filter((event) => event._tag === "FindingRejected"),
+        { _tag: "FindingRejected", iteration: 2, declaredOn: { toolCallId: ids[1] ?? "" }, index: 1, code: "bad-id" }
+      )
+      // The zone was noise when its number was used in a call, the stock open when the answer used its.
+      const used = outcome.findings.flatMap((row) =>
+        row.kind === "contingent" ? [[row.value, row.carriers.map(({ standing }) => standing).join()]] : []
+      )
+      assert.deepStrictEqual(used, [
+        ["z-7710", "noise"],
+        ["5150", "open"],
+        ["4410", "noise"]
+      ])
+    }).pipe(Effect.provide([Shop.services, handlers(seen), LLM.layerScripted(script)]))
+  })
+
+  it.effect("sends handles, tickets, the piece and the offer, and projects each wire again", () =>
+    Effect.gen(function* () {
+      const { events } = yield* played
+      const state = Run.fold(events)
+      for (const mark of state.marks) {
+        assert.strictEqual(mark.projectedHash, mark.recordedHash)
+        assert.strictEqual(Wire.hash(Wire.project(state, mark.iteration)), mark.recordedHash)
+      }
+      const told = (pass: number) =>
+        Wire.project(state, pass).messages.flatMap(({ message }) => (message.role === "tool" ? [message.content] : []))
+      assert.deepStrictEqual(told(2), [`r1\n${texts["order"]}`])
+      assert.strictEqual(told(4)[1]?.startsWith('r2\n{"collapsed":true,"standing":"noise"'), true)
+      assert.deepStrictEqual(told(4)[0], `r1\n${texts["order"]}`)
+      const system = (pass: number) => Wire.project(state, pass).system.map(({ id }) => id)
+      assert.deepStrictEqual(system(1), ["instructions"])
+      assert.deepStrictEqual(system(2), ["instructions", "wherefore:findings-offer"])
+      assert.deepStrictEqual(system(3), ["instructions", "wherefore:findings", "wherefore:findings-offer"])
+      const tools = new Set(state.marks.map(({ iteration }) => JSON.stringify(Wire.project(state, iteration).tools)))
+      assert.strictEqual(tools.size, 1)
+      assert.include(Array.from(tools).join(""), "_findings")
+      const collapsed = events.flatMap((event) => (event._tag === "FindingsCollapsed" ? [event.iteration] : []))
+      assert.deepStrictEqual(collapsed, [4])
+    }).pipe(Effect.provide(services))
+  )
+
+  it.effect("comes to the same from every prefix of its record", () =>
+    Effect.gen(function* () {
+      const base = yield* played.pipe(Effect.provide(services))
+      for (let length = 1; length <= base.events.length; length++) {
+        yield* Effect.gen(function* () {
+          yield* (yield* Record.Record).append("r", 0, base.events.slice(0, length))
+          const outcome = yield* Agent.resume(agent, "r")
+          const events = yield* Shop.events("r")
+          assert.deepStrictEqual(events, base.events, `after ${length}: ${base.events[length - 1]?._tag}`)
+          assert.deepStrictEqual(outcome, base.outcome)
+        }).pipe(Effect.provide(services))
+      }
+    })
+  )
+
+  it.effect("carries its conversation into a follow-up, with handles anew", () =>
+    Effect.gen(function* () {
+      yield* played
+      yield* Agent.followUp(agent, "r", "And now?", { runId: "s" }).pipe(Effect.provide(LLM.layerScripted(() => "So.")))
+      const state = Run.fold(yield* Shop.events("s"))
+      assert.deepStrictEqual(state.violations, [])
+      const first = Wire.project(state, 1).messages.find(({ message }) => message.role === "tool")?.message
+      assert.strictEqual(first?.content, `r1\n${texts["order"]}`)
+    }).pipe(Effect.provide(services))
+  )
+
+  it.effect("is off unless asked for: the same run sends what it always did", () =>
+    Effect.gen(function* () {
+      const plain = Agent.make({ name: "clerk", instructions: "Look.", toolkit })
+      yield* Agent.run(plain, "What?", { runId: "p" })
+      const events = yield* Shop.events("p")
+      const kinds = new Set<string>(events.map(({ _tag }) => _tag))
+      assert.isFalse(Array.from(kinds).some((tag) => tag.startsWith("Finding")))
+      const state = Run.fold(events)
+      assert.notInclude(JSON.stringify(Wire.project(state, 1).tools), "_findings")
+      assert.notInclude(JSON.stringify(Wire.project(state, 2).messages), "r1\\n")
+    }).pipe(
+      Effect.provide([
+        Shop.services,
+        handlers(),
+        LLM.layerScripted(({ iteration }) => (iteration === 1 ? LLM.call("look", { of: "order" }, "x") : "So."))
+      ])
+    )
+  )
+
+  it("refuses a tool that has the argument itself", () => {
+    const Own = Tool.make("own", { parameters: { _findings: Schema.String }, success: Schema.String })
+    const made = Agent.make({ name: "a", instructions: "", toolkit: Toolkit.make(Own), findings: true })
+    assert.match(made.problems.join(), /argument _findings/)
+  })
+
+  it.effect("leaves out of a chain what was a ticket on the wire", () =>
+    Effect.gen(function* () {
+      const { events } = yield* played
+      const pieces = (text: string) =>
+        Why.value(events, text).nodes.flatMap((node) =>
+          node.kind === "carrier" && node.slot === "messages" ? [node.seq] : []
+        )
+      assert.isNotEmpty(pieces("5150"))
+      assert.isEmpty(pieces("4410"))
+      assert.deepStrictEqual(
+        Why.value(events, "4410").gaps.map(({ kind }) => kind),
+        ["nowhere"]
+      )
+    }).pipe(Effect.provide(services))
+  )
+})
