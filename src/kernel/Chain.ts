@@ -4,6 +4,7 @@
  * @internal
  */
 import type * as Event from "./Event.ts"
+import type * as FindingRow from "./FindingRow.ts"
 import type * as Lease from "./Lease.ts"
 import type * as Message from "./Message.ts"
 import type * as Wire from "./Wire.ts"
@@ -28,6 +29,8 @@ export interface ValueNode {
   readonly place: "reply" | "arguments"
   readonly start: number
   readonly end: number
+  /** Findings were on, and of all that held it there were only results that the model had not called facts. */
+  readonly unestablished?: true
 }
 
 /**
@@ -48,6 +51,8 @@ export interface CarrierNode {
   readonly part: "text" | "ids"
   readonly text: string
   readonly spans: ReadonlyArray<Span>
+  /** Of a result, while findings were on: what the model had called it when it read it on this wire. */
+  readonly standing?: FindingRow.StandingWord | "undeclared"
 }
 
 /** A tool call that made a result. */
@@ -93,7 +98,8 @@ export type Node = ValueNode | CarrierNode | CallNode | RootNode | MapNode
 
 /**
  * `carried`: the piece held the value. `returned`: the call returned the result. `argued`: the call's arguments held the
- * value. `said`: the reply held it, and was itself written by the model. `told`: a person or the application wrote it.
+ * value. `said`: the reply held it, and was itself written by the model. `declared`: the findings
+ * held it, and the model had declared it there. `told`: a person or the application wrote it.
  * `observed`: the tool read or did it in the world. `rode`: the map's lease put the piece on the wire. `founded`: it is
  * why the map takes part at all. `engaged`, `parked`: it is what changed the map's lease last.
  */
@@ -105,6 +111,7 @@ export interface Edge {
     | "returned"
     | "argued"
     | "said"
+    | "declared"
     | "told"
     | "observed"
     | "rode"

@@ -27,7 +27,7 @@ export interface Ledger {
 }
 
 /** The ids of the pieces that findings put on a wire. */
-const pieceId = "wherefore:findings"
+export const pieceId = "wherefore:findings"
 const offerId = "wherefore:findings-offer"
 
 /** The blocks of a wire, in their order, with what the record is told of them. */
@@ -73,6 +73,25 @@ export const withContent = (piece: Wire.MessagePiece, content: string): Wire.Mes
   if (piece.message.role !== "tool" || piece.message.content === content) return piece
   const message: Message.Tool = { ...piece.message, content }
   return { ...piece, message, hash: MessageHash.of(message) }
+}
+
+/** What a result had been called. */
+export const standingOf = ({ fold }: Ledger, toolCallId: string): FindingRow.StandingWord | "undeclared" =>
+  FindingFold.standing(fold, toolCallId)?.standing ?? "undeclared"
+
+/** The calls and answers that declared what the piece shows, newest first. */
+export const declarations = ({
+  rows
+}: Ledger): ReadonlyArray<{ readonly iteration: number; readonly toolCallId: string }> => {
+  const found = new Map<string, { readonly iteration: number; readonly toolCallId: string }>()
+  for (const row of rows.toReversed()) {
+    if (row.kind === "basis") found.set(row.toolCallId, row)
+    else if (row.kind === "standing" && row.declaredOn !== "answer") {
+      const { toolCallId } = row.declaredOn
+      found.set(toolCallId, { iteration: row.iteration, toolCallId })
+    }
+  }
+  return Array.from(found.values())
 }
 
 /** Whether a ticket is sent in place of a result. */

@@ -5,6 +5,7 @@
  */
 import type { CarrierNode, Chain, Edge, Gap, Node, Question, RootNode, ValueNode } from "./Chain.ts"
 import type * as Event from "./Event.ts"
+import * as FindingWire from "./FindingWire.ts"
 import * as Printable from "./Printable.ts"
 import * as Sources from "./Sources.ts"
 import * as State from "./State.ts"
@@ -77,6 +78,9 @@ export const visitValue = (
       const what = `No spelling of ${Printable.quote(text)} was on the wire of pass ${pass}.`
       gap(walk, "nowhere", id, what)
     }
+    const node = walk.nodes.get(id)
+    if (node?.kind === "value" && isUnestablished(walk, pass, found))
+      walk.nodes.set(id, { ...node, unestablished: true })
     for (const one of found) visitCarrier(walk, id, pass, one)
   })
   return id
@@ -84,6 +88,40 @@ export const visitValue = (
 
 const roleOf = (piece: Wire.Piece): CarrierNode["role"] =>
   piece.slot === "system" ? "system" : piece.slot === "tools" ? "definition" : piece.message.role
+
+const findingsOf = (walk: Walk, pass: number) =>
+  walk.sources.state.marks.find(({ iteration }) => iteration === pass)?.findings
+
+const standingIn = (walk: Walk, pass: number, piece: Wire.Piece): Pick<CarrierNode, "standing"> => {
+  const findings = findingsOf(walk, pass)
+  if (findings === undefined || piece.slot !== "messages" || piece.message.role !== "tool") return {}
+  return { standing: FindingWire.standingOf(findings.ledger, piece.message.toolCallId) }
+}
+
+/** What the model wrote itself, and what the runtime says of it, is no source beside the results. */
+const isUnestablished = (walk: Walk, pass: number, found: ReadonlyArray<Sources.Found>): boolean => {
+  const standings = found.flatMap(({ piece }) => {
+    if (piece.origin === "runtime" || piece.origin === "model") return []
+    return [standingIn(walk, pass, piece).standing ?? "fact"]
+  })
+  return standings.length > 0 && !standings.includes("fact")
+}
+
+/** A value of the findings is the model's own: it goes on where the model declared it, the last time. */
+const visitDeclared = (walk: Walk, pass: number, text: string): string | undefined => {
+  const findings = findingsOf(walk, pass)
+  for (const { iteration, toolCallId } of findings === undefined ? [] : FindingWire.declarations(findings.ledger)) {
+    const seq = walk.sources.events.findIndex((event) => event._tag === "ModelReplied" && event.iteration === iteration)
+    const reply = eventAt(walk, seq)
+    const call =
+      reply?._tag === "ModelReplied" ? reply.toolCalls.find((one) => one.toolCallId === toolCallId) : undefined
+    const written = Written.inArguments(call?.args ?? "").find((one) => Value.match(one.text, text) !== undefined)
+    if (written === undefined) continue
+    const place = { seq, pass: iteration, place: "arguments" as const, prefix: `:${Printable.line(toolCallId)}` }
+    return visitValue(walk, place, written)
+  }
+  return undefined
+}
 
 const visitCarrier = (walk: Walk, from: string, pass: number, found: Sources.Found): void => {
   const { part, piece, text, tokens } = found
@@ -101,7 +139,8 @@ const visitCarrier = (walk: Walk, from: string, pass: number, found: Sources.Fou
     seq,
     part,
     text,
-    spans
+    spans,
+    ...standingIn(walk, pass, piece)
   })
   edge(
     walk,
@@ -112,6 +151,8 @@ const visitCarrier = (walk: Walk, from: string, pass: number, found: Sources.Fou
   )
   if (piece.slot !== "messages") {
     const what = `${piece.slot === "system" ? "piece" : "definition"} ${Printable.quote(piece.id)}`
+    const declared = piece.id === FindingWire.pieceId ? visitDeclared(walk, pass, spans[0]?.text ?? "") : undefined
+    if (declared !== undefined) return edge(walk, id, declared, "declared")
     if (origin === "runtime") return visitRoot(walk, id, "runtime", seq, `the framework's ${what}`)
     visitRoot(walk, id, "app", seq, `the application's ${what}`)
     const mapId = piece.slot === "system" ? piece.owner?.mapId : undefined

@@ -88,6 +88,12 @@ const callText = ({ args, outcome, pass, toolName }: Chain.CallNode, room: Scree
   return `${`${ended} of ${ScreenLine.brief(toolName, 32, room)} ${ScreenTicker.argumentsText(args)}`.trimEnd()}, pass ${pass}`
 }
 
+/** What the model had called a result, where it had not called it a fact. */
+const standingText = ({ standing }: Chain.CarrierNode): string =>
+  standing === undefined || standing === "fact"
+    ? ""
+    : `, ${standing === "undeclared" ? "not declared" : `declared ${standing}`}`
+
 const carrierStep = (walk: Walk, carrier: Chain.CarrierNode, by: ReadonlyArray<string>): Step => {
   const found = carrier.spans.find((span) => span.by.length === by.length) ?? carrier.spans[0]
   const times = carrier.spans.length === 1 ? "" : ` ×${carrier.spans.length}`
@@ -101,7 +107,11 @@ const carrierStep = (walk: Walk, carrier: Chain.CarrierNode, by: ReadonlyArray<s
   const roots = ScreenVerdict.next(walk, carrier.id)
   const call = roots.find(({ node }) => node.kind === "call")?.node
   if (call?.kind === "call")
-    return { ...step, where: callText(call, walk.room), below: () => [...callBelow(walk, call, carrier.seq), ...gaps] }
+    return {
+      ...step,
+      where: `${callText(call, walk.room)}${standingText(carrier)}`,
+      below: () => [...callBelow(walk, call, carrier.seq), ...gaps]
+    }
   const root = roots.find(({ node }) => node.kind === "root")?.node
   if (root?.kind === "root") return { ...step, where: root.what, below: () => gaps }
   const said = roots.find(({ node }) => node.kind === "value")?.node

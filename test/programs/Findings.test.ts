@@ -194,6 +194,37 @@ describe("A run with findings", () => {
     assert.match(made.problems.join(), /argument _findings/)
   })
 
+  it.effect("shows of a value of the answer what the model had called its sources", () =>
+    Effect.gen(function* () {
+      const { events } = yield* played
+      const [asked, ...rest] = Why.value(events, "5150").nodes
+      assert.deepInclude(asked, { kind: "value", unestablished: true })
+      assert.deepInclude(
+        rest.find((node) => node.kind === "carrier" && node.role === "tool"),
+        { standing: "open" }
+      )
+      // The model declared 1860 of a result that says 1859: the chain ends in its own words.
+      const chain = Why.value(events, "1860")
+      assert.include(
+        chain.edges.map(({ grounds }) => grounds),
+        "declared"
+      )
+      const ended = chain.nodes.filter((node) => node.kind === "root").map(({ root }) => root)
+      assert.deepStrictEqual(ended, [])
+      assert.include(
+        chain.gaps.map(({ kind }) => kind),
+        "nowhere"
+      )
+      const own = Why.value(events, "1860").nodes.filter((node) => node.kind === "value" && node.place === "arguments")
+      assert.isNotEmpty(own)
+      assert.isFalse(
+        Why.answer(events).nodes.some(
+          (node) => node.kind === "value" && node.value === "1860" && node.unestablished === true
+        )
+      )
+    }).pipe(Effect.provide(services))
+  )
+
   it.effect("leaves out of a chain what was a ticket on the wire", () =>
     Effect.gen(function* () {
       const { events } = yield* played
