@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import type * as Event from "./Event.ts"
+import type * as GroundingEvent from "./GroundingEvent.ts"
 import * as Refusal from "./Refusal.ts"
 import type * as State from "./State.ts"
 import type * as Usage from "./Usage.ts"
@@ -21,6 +22,8 @@ interface Common {
   /** What the model's replies took, as far as it was reported. */
   readonly usage: Usage.Usage
   readonly passes: number
+  /** The last judgement of the names and numbers of an answer, if the agent asks for one. */
+  readonly grounding?: GroundingEvent.GroundingJudged
 }
 
 export interface Answered extends Common {
@@ -48,7 +51,8 @@ export type Outcome = Answered | Waiting | Stopped
 /** The outcome of a run that has ended. A run that failed is a stop with the reason of its failure. */
 export const of = (runId: string, state: State.State, ended: Event.RunEnded): Outcome => {
   const { usage, passes } = ended
-  const common = { runId, pending: state.lost, usage, passes }
+  const { grounding, lost: pending } = state
+  const common = { runId, pending, usage, passes, ...(grounding === undefined ? {} : { grounding }) }
   return ended.status === "answered" && state.answered !== undefined
     ? { ...common, status: "answered", answer: state.answered.content }
     : { ...common, status: "stopped", reason: ended.reason ?? Refusal.traceEnded }

@@ -7,8 +7,8 @@ import type * as Event from "./Event.ts"
 import * as Json from "./Json.ts"
 import * as Either from "effect/Either"
 import type * as Message from "./Message.ts"
-import * as Run from "./Run.ts"
-import type * as State from "./State.ts"
+import * as Fold from "./Fold.ts"
+import * as State from "./State.ts"
 import * as Value from "./Value.ts"
 import type * as Wire from "./Wire.ts"
 
@@ -177,7 +177,7 @@ const addTokens = (
 }
 
 export const make = (events: ReadonlyArray<Event.Event>): Sources => {
-  const state = Run.fold(events)
+  const state = events.reduce(Fold.step, State.initial)
   const messages: Index = new Map()
   state.messages.forEach((piece, index) => add(messages, piece, index))
   const selections = new Map<Wire.Selection, Index>()
