@@ -91,7 +91,7 @@ export const invalid = (name: string, problems: ReadonlyArray<string>): InvalidA
     retry: "never"
   })
 
-export const exists = (runId: string): RunExists =>
+const exists = (runId: string): RunExists =>
   new RunExists({
     runId,
     code: "WF-RUN-012",
