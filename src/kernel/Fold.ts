@@ -11,6 +11,7 @@ import * as Digest from "./Digest.ts"
 import type * as Event from "./Event.ts"
 import type * as FindingEvent from "./FindingEvent.ts"
 import * as FindingState from "./FindingState.ts"
+import type * as GroundingEvent from "./GroundingEvent.ts"
 import type * as Message from "./Message.ts"
 import * as SkillState from "./SkillState.ts"
 import * as State from "./State.ts"
@@ -296,6 +297,13 @@ const begin = (state: State.State, event: Event.RunStarted): State.State => {
   return event.followUpOf === undefined && event.input !== "" ? hear(started, event.input, "asked") : started
 }
 
+/** The model that is to look again hears it in our words. */
+const judged = (state: State.State, event: GroundingEvent.GroundingJudged): State.State => {
+  const next: State.State = { ...state, grounding: event }
+  if (event.action !== "revision-asked") return next
+  return hear({ ...next, revised: true }, event.asked ?? "", "reminded", "runtime")
+}
+
 /** The state after an event. */
 export const step = (before: State.State, event: Event.Event): State.State => {
   const state = { ...before, seq: before.seq + 1 }
@@ -364,7 +372,7 @@ export const step = (before: State.State, event: Event.Event): State.State => {
     case "CoverageDeclared":
       return { ...state, coverage: [...(state.coverage ?? []), Coverage.ofEvent(event)] }
     case "GroundingJudged":
-      return state
+      return judged(state, event)
     case "FaultFound":
       return withChecks(state, state.checks && CheckState.fault(state.checks, event))
     case "ChecksFiled":

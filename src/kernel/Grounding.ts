@@ -102,7 +102,8 @@ export interface CorpusOptions {
 
 const payloadOf = (served: string): unknown => Either.getOrElse(Json.parse(served, Sources.limits), () => served)
 
-const grounds = (outcome: Message.Settlement, served: string): ReadonlyArray<unknown> => {
+/** What the result of a call grounds. */
+export const grounds = (outcome: Message.Settlement, served: string): ReadonlyArray<unknown> => {
   if (!CallOutcome.succeeded(outcome)) return []
   const read = Coverage.read(payloadOf(served))
   return outcome === "absent" && read.outcome === undefined ? [] : read.grounds

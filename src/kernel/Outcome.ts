@@ -5,6 +5,7 @@
  */
 import type * as Event from "./Event.ts"
 import type * as FindingRow from "./FindingRow.ts"
+import type * as GroundingEvent from "./GroundingEvent.ts"
 import * as Refusal from "./Refusal.ts"
 import type * as State from "./State.ts"
 import type * as Usage from "./Usage.ts"
@@ -24,6 +25,8 @@ interface Common {
   readonly passes: number
   /** The ledger of findings, in the order of its rows; empty while findings are off. */
   readonly findings: ReadonlyArray<FindingRow.Row>
+  /** The last judgement of the names and numbers of an answer, if the agent asks for one. */
+  readonly grounding?: GroundingEvent.GroundingJudged
 }
 
 export interface Answered extends Common {
@@ -51,7 +54,9 @@ export type Outcome = Answered | Waiting | Stopped
 /** The outcome of a run that has ended. A run that failed is a stop with the reason of its failure. */
 export const of = (runId: string, state: State.State, ended: Event.RunEnded): Outcome => {
   const { usage, passes } = ended
-  const common = { runId, pending: state.lost, usage, passes, findings: state.findings?.ledger.rows ?? [] }
+  const { grounding, lost: pending } = state
+  const findings = state.findings?.ledger.rows ?? []
+  const common = { runId, pending, usage, passes, findings, ...(grounding === undefined ? {} : { grounding }) }
   return ended.status === "answered" && state.answered !== undefined
     ? { ...common, status: "answered", answer: state.answered.content }
     : { ...common, status: "stopped", reason: ended.reason ?? Refusal.traceEnded }

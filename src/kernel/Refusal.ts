@@ -27,6 +27,7 @@ export const Tag = Schema.Literal(
   "Interrupted",
   "TraceEnded",
   "ModelFailed",
+  "AnswerUngrounded",
   "SkillHidden",
   "SkillUnreachable",
   "PostureHeld",
@@ -275,4 +276,16 @@ export const modelFailed = (problem: Problem.Problem): Refusal => ({
   tag: "ModelFailed",
   law: "Whatever ends a run, its calls are settled and its end is recorded.",
   ...Problem.of(problem)
+})
+
+/** The answer was withheld. `values` are those without a source that are told, of `count`. */
+export const answerUngrounded = (values: ReadonlyArray<string>, count: number): Refusal => ({
+  tag: "AnswerUngrounded",
+  law: "An answer on rails has a source for its names and numbers.",
+  code: "WF-RUN-013",
+  what: `The answer was withheld: ${count} of its values had no source.`,
+  found: values.map((value) => Printable.quote(value)).join(", "),
+  next: "Give the agent a tool that returns these values, exempt them, or ask for less.",
+  outcome: "not-applied",
+  retry: "after-human"
 })

@@ -20,6 +20,7 @@ import * as Declared from "./Declared.ts"
 import type * as Event from "./Event.ts"
 import * as FindingPass from "./FindingPass.ts"
 import * as Fold from "./Fold.ts"
+import * as GroundingSource from "./GroundingSource.ts"
 import type * as Piece from "./Piece.ts"
 import * as Problem from "./Problem.ts"
 import * as Refusal from "./Refusal.ts"
@@ -36,6 +37,8 @@ export interface Spec {
   readonly skills?: Repertoire.Repertoire
   readonly parameters: Event.Parameters
   readonly limits: Event.Limits
+  /** Answers are not judged without it. */
+  readonly grounding?: GroundingSource.Judging
   readonly elapsedMs: number
   readonly provider?: string
   readonly model?: string
@@ -182,6 +185,33 @@ export const decide = (spec: Spec, state: State.State): Decision => {
   return { events: [...found, ...events], command }
 }
 
+/** What becomes of the reply that would be the answer. A judgement that is on the record is not made again. */
+const answer = (spec: Spec, before: State.State, final: NonNullable<State.State["final"]>): Decision => {
+  const { content, iteration } = final
+  const { elapsedMs, grounding, limits } = spec
+  const held = before.grounding?.iteration === iteration ? before.grounding : undefined
+  const isJudged = held !== undefined || before.answered !== undefined || content.trim() === ""
+  const limited = Budget.pass(limits, before.spent, elapsedMs) !== undefined
+  const fresh = grounding === undefined || isJudged ? [] : [GroundingSource.judge(grounding, before, final, limited)]
+  const state = fresh.reduce<State.State>(Fold.step, before)
+  const judgement = held ?? fresh[0]
+  if (judgement?.action === "revision-asked") {
+    const { command, events } = ask(spec, state)
+    return { events: [...fresh, ...events], command }
+  }
+  if (judgement?.action === "refused") {
+    const { more = 0, unsupported } = judgement
+    const values = unsupported.map(({ value }) => value)
+    const reason = Refusal.answerUngrounded(values, values.length + more)
+    return finish(state, fresh, end(state, "failed", elapsedMs, reason))
+  }
+  const answered =
+    state.answered === undefined
+      ? [...FindingPass.ofAnswer(state), { _tag: "Answered" as const, iteration, content }]
+      : []
+  return finish(state, [...fresh, ...answered], end(state, "answered", elapsedMs, undefined))
+}
+
 const next = (spec: Spec, state: State.State): Decision => {
   const { calling, elapsedMs, ended, failure, final } = { ...state, elapsedMs: spec.elapsedMs }
   if (ended !== undefined) return { events: [], command: { _tag: "Finish", ended } }
@@ -200,12 +230,7 @@ const next = (spec: Spec, state: State.State): Decision => {
       const { command, events } = ask(spec, Fold.step(state, reminded))
       return { events: [reminded, ...events], command }
     }
-    const { content, iteration } = final
-    const answered =
-      state.answered === undefined
-        ? [...FindingPass.ofAnswer(state), { _tag: "Answered" as const, iteration, content }]
-        : []
-    return finish(state, answered, end(state, "answered", elapsedMs, undefined))
+    return answer(spec, state, final)
   }
   const over = state.exhausted ?? Budget.pass(spec.limits, state.spent, elapsedMs)
   return over === undefined ? ask(spec, state) : finish(state, [], end(state, "stopped", elapsedMs, over))

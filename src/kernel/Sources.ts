@@ -8,8 +8,8 @@ import * as Json from "./Json.ts"
 import * as Either from "effect/Either"
 import * as FindingWire from "./FindingWire.ts"
 import type * as Message from "./Message.ts"
-import * as Run from "./Run.ts"
-import type * as State from "./State.ts"
+import * as Fold from "./Fold.ts"
+import * as State from "./State.ts"
 import * as Value from "./Value.ts"
 import type * as Wire from "./Wire.ts"
 
@@ -180,7 +180,7 @@ const addTokens = (
 }
 
 export const make = (events: ReadonlyArray<Event.Event>): Sources => {
-  const state = Run.fold(events)
+  const state = events.reduce(Fold.step, State.initial)
   const messages: Index = new Map()
   state.messages.forEach((piece, index) => add(messages, piece, index))
   const selections = new Map<Wire.Selection, Index>()

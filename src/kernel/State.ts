@@ -7,6 +7,7 @@ import * as Budget from "./Budget.ts"
 import type * as CheckState from "./CheckState.ts"
 import type * as Coverage from "./Coverage.ts"
 import type * as Event from "./Event.ts"
+import type * as GroundingEvent from "./GroundingEvent.ts"
 import type * as Message from "./Message.ts"
 import type * as Outcome from "./Outcome.ts"
 import * as CallOutcome from "./CallOutcome.ts"
@@ -63,6 +64,9 @@ export interface State extends Wire.Source {
   readonly tools: ReadonlyArray<Declared<Event.ToolDeclared>>
   /** What the results of calls declared of where they looked, in order. Absent while nothing was. */
   readonly coverage?: ReadonlyArray<Coverage.DeclaredCoverage>
+  /** The last judgement of a would-be answer, and whether the one revision of the run was asked for. */
+  readonly grounding?: GroundingEvent.GroundingJudged
+  readonly revised?: true
   readonly skills: SkillState.SkillState
   /** Absent in a run that keeps no account of its checks. */
   readonly checks?: CheckState.CheckState

@@ -30,6 +30,7 @@ import type * as LLM from "../services/LLM.ts"
 import * as Record from "../services/Record.ts"
 import * as AgentError from "./AgentError.ts"
 import * as AgentFindings from "./AgentFindings.ts"
+import * as AgentGrounding from "./AgentGrounding.ts"
 import * as AgentReview from "./AgentReview.ts"
 import * as AgentSkills from "./AgentSkills.ts"
 import * as Dispatch from "./Dispatch.ts"
@@ -42,7 +43,7 @@ import type * as Steering from "./Steering.ts"
 export type { Handlers as BoundHandlers, Prepared } from "./Dispatch.ts"
 export type { Progress } from "./Loop.ts"
 
-export { ChecksBlind, InvalidAgent, RunExists, RunOpen } from "./AgentError.ts"
+export { AnswerUngrounded, ChecksBlind, InvalidAgent, RunExists, RunOpen } from "./AgentError.ts"
 export type { AgentError } from "./AgentError.ts"
 
 export interface Limits {
@@ -77,6 +78,8 @@ export interface Options<Tools extends Record<string, Tool.Any>> {
   readonly budget?: Limits
   /** In `dev`, checks are tried on planted faults, and a run fails if one of them is blind. Default `live`. */
   readonly checks?: CheckEvent.Posture
+  /** Judges the names and numbers of answers (`Grounding`), each against the results of the run. Off unless given. */
+  readonly grounding?: AgentGrounding.Option
   /** Sampling parameters, sent as they are. */
   readonly parameters?: Event.Parameters
   /** How many calls of one reply run at once, if they only read. Default 4. */
@@ -90,7 +93,7 @@ export type Handlers<Tools extends Record<string, Tool.Any>> =
   | Tool.HandlersFor<Tools>
   | Tool.Requirements<Tools[keyof Tools]>
 
-export interface Agent<out R = never> {
+export interface Agent<out R = never> extends AgentGrounding.Judged {
   readonly name: string
   readonly pieces: ReadonlyArray<Event.PieceDeclared>
   readonly tools: ReadonlyMap<string, Dispatch.Prepared>
@@ -133,8 +136,10 @@ export const make = <Tools extends Record<string, Tool.Any> = {}>(options: Optio
   )
   const { findings, problems, tools: offered } = AgentFindings.make(options.findings, prepared)
   const skills = AgentSkills.make(options, prepared, offered)
+  const judged = AgentGrounding.make(options.grounding)
   return {
     name,
+    ...judged,
     pieces: pieces.map((piece) => Run.declarePiece(piece)),
     tools: new Map(offered.map((tool) => [tool.declared.name, tool])),
     ...(findings === undefined ? {} : { findings }),
@@ -148,7 +153,8 @@ export const make = <Tools extends Record<string, Tool.Any> = {}>(options: Optio
     problems: [
       ...AgentReview.review(name, pieces, tools, limits, concurrency, maxResultChars, parameters),
       ...problems,
-      ...skills.problems
+      ...skills.problems,
+      ...AgentGrounding.problems(judged)
     ]
   }
 }
@@ -212,7 +218,7 @@ const drive = <R>(
   first: ReadonlyArray<Event.Event>
 ) =>
   Effect.gen(function* () {
-    const { concurrency, limits, maxResultChars, parameters, pieces, repertoire, tools } = agent
+    const { concurrency, grounding, limits, maxResultChars, parameters, pieces, repertoire, tools } = agent
     const handlers = yield* agent.handlers
     const unhandled = Array.from(tools.keys()).filter((name) => !handlers.has(name))
     if (unhandled.length > 0) {
@@ -227,7 +233,8 @@ const drive = <R>(
       tools: own.filter(({ name }) => repertoire?.tools.has(name) !== true),
       ...(repertoire === undefined ? {} : { skills: repertoire }),
       parameters,
-      limits
+      limits,
+      ...(grounding === undefined ? {} : { grounding })
     }
     const see = yield* Onlooker.Onlooker
     const emit: Emit =
@@ -255,14 +262,6 @@ const drive = <R>(
     return Outcome.of(runId, state, ended)
   }).pipe(Effect.withSpan("Agent.run", { attributes: { agent: agent.name, runId }, captureStackTrace: false }))
 
-/** A conflict at the first entry is no other writer: the run is there already. */
-const orExists = <A, E, R>(runId: string, started: Effect.Effect<A, E | Record.RecordConflict, R>) =>
-  Effect.catchIf(
-    started,
-    (error): error is Record.RecordConflict => error instanceof Record.RecordConflict && error.expectedSeq === 0,
-    () => AgentError.exists(runId)
-  )
-
 const manifestOf = ({ checks, findings, limits, repertoire }: Agent<unknown>): Event.Manifest => ({
   limits,
   ...(findings === undefined ? {} : { findings }),
@@ -284,7 +283,7 @@ const begin = <R>(agent: Agent<R>, input: string, options: RunOptions | undefine
       input: Printable.wellFormed(input),
       ...(tags === undefined ? {} : { tags })
     }
-    return yield* orExists(runId, drive(agent, runId, startedAt, emit, options, Run.initial, [started]))
+    return yield* AgentError.orExists(runId, drive(agent, runId, startedAt, emit, options, Run.initial, [started]))
   })
 
 /** Works on `input` until there is an answer, a limit is reached, or something fails. */
@@ -368,7 +367,7 @@ const goOn = <R>(agent: Agent<R>, runId: string, message: string, options: RunOp
     }))
     const received: Event.MessageReceived = { _tag: "MessageReceived", content: input }
     const first = [started, ...carried, received]
-    return yield* orExists(ownId, drive(agent, ownId, startedAt, emit, options, Run.initial, first))
+    return yield* AgentError.orExists(ownId, drive(agent, ownId, startedAt, emit, options, Run.initial, first))
   })
 
 /** A new run that goes on from the conversation of one that has ended, with a further message of the person. */

@@ -7,11 +7,12 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as CheckLedger from "../kernel/CheckLedger.ts"
 import * as Fault from "../kernel/Fault.ts"
+import * as GroundingEvent from "../kernel/GroundingEvent.ts"
 import * as Printable from "../kernel/Printable.ts"
 import * as Problem from "../kernel/Problem.ts"
 import type * as State from "../kernel/State.ts"
 import type * as LLM from "../services/LLM.ts"
-import type * as Record from "../services/Record.ts"
+import * as Record from "../services/Record.ts"
 
 /** The definition or the input of a run is not one that can be run. Nothing was recorded. */
 export class InvalidAgent extends Schema.TaggedError<InvalidAgent>()("InvalidAgent", {
@@ -57,6 +58,17 @@ export class ChecksBlind extends Schema.TaggedError<ChecksBlind>()("ChecksBlind"
   }
 }
 
+/** An answer on rails had values without a source, and was withheld. The run has ended, and its record is whole. */
+export class AnswerUngrounded extends Schema.TaggedError<AnswerUngrounded>()("AnswerUngrounded", {
+  runId: Schema.String,
+  unsupported: Schema.Array(GroundingEvent.Unsupported),
+  ...Problem.fields
+}) {
+  override get message(): string {
+    return Problem.render(this)
+  }
+}
+
 /** Everything that can go wrong with a run. What goes wrong with a tool's call is a settlement, not an error. */
 export type AgentError =
   | LLM.LLMError
@@ -66,6 +78,7 @@ export type AgentError =
   | RunOpen
   | RunExists
   | ChecksBlind
+  | AnswerUngrounded
 
 export const invalid = (name: string, problems: ReadonlyArray<string>): InvalidAgent =>
   new InvalidAgent({
@@ -78,7 +91,7 @@ export const invalid = (name: string, problems: ReadonlyArray<string>): InvalidA
     retry: "never"
   })
 
-export const exists = (runId: string): RunExists =>
+const exists = (runId: string): RunExists =>
   new RunExists({
     runId,
     code: "WF-RUN-012",
@@ -110,8 +123,24 @@ const blindness = (runId: string, blind: ReadonlyArray<CheckLedger.Blind>): Chec
     retry: "never"
   })
 
-/** A run that has ended, unless it was in `dev` and a check was blind. One that failed has failed of something else. */
-export const relied = (runId: string, { checks, ended }: State.State): Effect.Effect<void, ChecksBlind> => {
+/** A conflict at the first entry is no other writer: the run is there already. */
+export const orExists = <A, E, R>(runId: string, started: Effect.Effect<A, E | Record.RecordConflict, R>) =>
+  Effect.catchIf(
+    started,
+    (error): error is Record.RecordConflict => error instanceof Record.RecordConflict && error.expectedSeq === 0,
+    () => exists(runId)
+  )
+
+/** A run that has ended, unless its answer was withheld, or it was in `dev` and a check was blind. One that failed has failed of something else. */
+export const relied = (
+  runId: string,
+  { checks, ended, grounding }: State.State
+): Effect.Effect<void, ChecksBlind | AnswerUngrounded> => {
+  const reason = ended?.reason
+  if (reason?.tag === "AnswerUngrounded") {
+    const { unsupported = [] } = grounding ?? {}
+    return new AnswerUngrounded({ runId, unsupported, ...Problem.of(reason), where: `run ${Printable.quote(runId)}` })
+  }
   const found = checks?.filed === undefined || ended?.status === "failed" ? [] : CheckLedger.blind(checks.filed)
   return found.length === 0 ? Effect.void : blindness(runId, found)
 }

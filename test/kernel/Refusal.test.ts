@@ -36,7 +36,8 @@ const all: ReadonlyArray<Refusal.Refusal> = [
   Refusal.aborted(evil, false),
   Refusal.traceEnded,
   Refusal.untold(evil, evil),
-  Refusal.modelFailed(Problem.of(Refusal.interrupted))
+  Refusal.modelFailed(Problem.of(Refusal.interrupted)),
+  Refusal.answerUngrounded([evil], 13)
 ]
 
 describe("Refusal", () => {

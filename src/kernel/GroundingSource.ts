@@ -1,0 +1,66 @@
+/**
+ * A `GroundingSource` is what the state of a run can ground its answer with, and the judgement of the answer on it.
+ *
+ * @internal
+ */
+import type * as Event from "./Event.ts"
+import * as Grounding from "./Grounding.ts"
+import type * as GroundingEvent from "./GroundingEvent.ts"
+import * as Notice from "./Notice.ts"
+import * as SafeId from "./SafeId.ts"
+import type * as State from "./State.ts"
+
+/** How an agent's answers are judged. */
+export interface Judging {
+  readonly posture: Grounding.Posture
+  readonly options: Grounding.Options
+}
+
+const isAuthor = (origin: Event.Origin): boolean => origin === "person" || origin === "app"
+
+/** As `Grounding.corpus` reads the record: results of calls that returned, and the words of the person and the application. */
+export const sources = ({ messages, pieces, started }: State.State): Grounding.Sourced => ({
+  evidence: messages.flatMap(({ message, origin }) =>
+    message.role === "tool" && origin === "tool" ? Grounding.grounds(message.outcome, message.content) : []
+  ),
+  exempt: [
+    ...(started === undefined ? [] : [started.input]),
+    ...messages.flatMap(({ message, origin }) =>
+      message.role === "user" && isAuthor(origin) ? [message.content] : []
+    ),
+    ...pieces.flatMap(({ declared }) => (isAuthor(declared.origin) ? [declared.text] : []))
+  ].filter((text) => text !== "")
+})
+
+const asked = ({ more, unsupported }: Grounding.Verdict): string => {
+  const values = unsupported.map(({ value }) => SafeId.literal(value)).join(", ")
+  return Notice.of("values without a source", [
+    `The last answer was not given yet. No result of a tool held these values of it: ${values}${more === undefined ? "" : ` and ${more} more`}.`,
+    "Look them up with the tools, or answer without them."
+  ])
+}
+
+/** The judgement of the reply that would be the answer. `limited`: no limit leaves room for a further pass. */
+export const judge = (
+  { options, posture }: Judging,
+  state: State.State,
+  { content, iteration }: NonNullable<State.State["final"]>,
+  limited: boolean
+): GroundingEvent.GroundingJudged => {
+  const verdict = Grounding.judge({ answer: content, ...sources(state), options })
+  const revised = state.revised === true
+  const action = Grounding.action({ posture, verdict, revised, limited })
+  const { candidates, more, truncated, unsupported } = verdict
+  return {
+    _tag: "GroundingJudged",
+    iteration,
+    posture,
+    candidates,
+    unsupported,
+    ...(more === undefined ? {} : { more }),
+    action,
+    afterRevision: revised,
+    ...(truncated ? { truncated } : {}),
+    ...(action === "revision-asked" ? { asked: asked(verdict) } : {})
+  }
+}
