@@ -9,6 +9,7 @@ const benches = new Map<string, () => Promise<ReadonlyArray<Figure>>>([
   ["passes", async () => (await import("./passes.ts")).run()],
   ["stuck", async () => (await import("./stuck.ts")).run()],
   ["grounding", async () => (await import("./grounding.ts")).run()],
+  ["findings", async () => (await import("./findings.ts")).run()],
   ["advance", async () => (await import("./advance.ts")).run()]
 ])
 

@@ -25,9 +25,15 @@ export const offer = (
   rows: ReadonlyArray<FindingRow.Row> | undefined,
   servedIds: ReadonlyArray<string>,
   results: ReadonlyArray<{ readonly toolCallId: string; readonly toolName: string }>
+): OfferBlock | undefined => (rows === undefined ? undefined : offerOf(FindingFold.fold(rows), servedIds, results))
+
+/** The same, of rows that are folded already. */
+export const offerOf = (
+  fold: FindingFold.Fold,
+  servedIds: ReadonlyArray<string>,
+  results: ReadonlyArray<{ readonly toolCallId: string; readonly toolName: string }>
 ): OfferBlock | undefined => {
-  if (rows === undefined) return undefined
-  const ids = FindingFold.offered(servedIds, FindingFold.fold(rows))
+  const ids = FindingFold.offered(servedIds, fold)
   if (ids.length === 0) return undefined
   const { ofId } = FindingHandle.handles(results.map(({ toolCallId }) => toolCallId))
   const nameOf = new Map(results.map(({ toolCallId, toolName }) => [toolCallId, toolName]))

@@ -161,9 +161,15 @@ export const piece = (
   rows: ReadonlyArray<FindingRow.Row> | undefined,
   servedIds: ReadonlyArray<string> = [],
   ask: Event.Ask = "none"
+): FindingsPiece | undefined => (rows === undefined ? undefined : pieceOf(FindingFold.fold(rows), rows, servedIds, ask))
+
+/** The same, of rows that are folded already. */
+export const pieceOf = (
+  fold: FindingFold.Fold,
+  rows: ReadonlyArray<FindingRow.Row>,
+  servedIds: ReadonlyArray<string>,
+  ask: Event.Ask
 ): FindingsPiece | undefined => {
-  if (rows === undefined) return undefined
-  const fold = FindingFold.fold(rows)
   if (!fold.hasStanding) return undefined
   const tested = new Map(rows.flatMap((row) => (row.kind === "basis" ? [[row.toolCallId, row.proposition]] : [])))
   const standings = Array.from(fold.standingOf.values())

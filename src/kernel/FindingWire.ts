@@ -45,8 +45,8 @@ export const blocks = (ledger: Ledger, { ask }: Event.Findings): Blocks => {
   const known = composed.get(ledger)
   if (known !== undefined) return known
   const ids = ledger.results.map(({ toolCallId }) => toolCallId)
-  const piece = FindingPiece.piece(ledger.rows, ids, ask)
-  const offer = FindingOffer.offer(ledger.rows, ids, ledger.results)
+  const piece = FindingPiece.pieceOf(ledger.fold, ledger.rows, ids, ask)
+  const offer = FindingOffer.offerOf(ledger.fold, ids, ledger.results)
   const made: Blocks = {
     ...(piece === undefined ? {} : { piece: block(piece.rawContent) }),
     ...(offer === undefined ? {} : { offer: block(offer.rawContent) })
