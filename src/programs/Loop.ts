@@ -65,6 +65,11 @@ const charsOf = (event: Event.Event): number => {
       return event.message.content.length
     case "PieceDeclared":
       return event.text.length
+    case "FindingDeclared":
+    case "FindingConflicted":
+    case "AbsenceDeclared":
+    case "CoverageDeclared":
+      return JSON.stringify(event).length
     default:
       return 0
   }

@@ -188,6 +188,38 @@ describe("A run with findings", () => {
     )
   )
 
+  it.effect("appends long declarations of one reply in several lines", () =>
+    Effect.gen(function* () {
+      const previous = Array.from({ length: 32 }, (_, n) => ({
+        toolCallId: `c${n}`,
+        standing: "fact",
+        assertions: Array.from({ length: 16 }, (_, m) => ({
+          subject: { kind: "order", id: `${n}-${m}` },
+          predicate: "says",
+          value: "x".repeat(1_900)
+        }))
+      }))
+      const call = LLM.call("look", { of: "order", _findings: { previous } })
+      const long: LLM.Chooser = ({ iteration }) => (iteration === 1 ? LLM.together(call, call, call) : LLM.say("So."))
+      const record = yield* Record.Record
+      const sizes: Array<number> = []
+      const append: typeof record.append = (runId, seq, events) => {
+        sizes.push(JSON.stringify(events).length)
+        return record.append(runId, seq, events)
+      }
+      const { status } = yield* Agent.run(agent, "What?", { runId: "l" }).pipe(
+        Effect.provide(LLM.layerScripted(long)),
+        Effect.provideService(Record.Record, { ...record, append })
+      )
+      // The reply itself is one event of three million characters, and rides alone.
+      const [, next = 0] = sizes.toSorted((one, other) => other - one)
+      assert.isBelow(next, 2_200_000)
+      assert.strictEqual(status, "answered")
+      const rows = (yield* Shop.events("l")).flatMap((event) => (event._tag === "FindingDeclared" ? event.rows : []))
+      assert.lengthOf(rows, 96)
+    }).pipe(Effect.provide(services))
+  )
+
   it("refuses a tool that has the argument itself", () => {
     const Own = Tool.make("own", { parameters: { _findings: Schema.String }, success: Schema.String })
     const made = Agent.make({ name: "a", instructions: "", toolkit: Toolkit.make(Own), findings: true })
