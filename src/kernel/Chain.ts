@@ -63,7 +63,7 @@ export interface CallNode {
   readonly seq: number
   readonly toolCallId: string
   readonly toolName: string
-  /** The arguments as the model wrote them. */
+  /** The arguments as the model wrote them, without what they declare of findings. */
   readonly args: string
   readonly outcome?: Message.Settlement
 }

@@ -263,14 +263,16 @@ export const visitSettled = (walk: Walk, settled: Event.ToolSettled, settledSeq:
   )
   const replySeq = reply === undefined ? calledSeq : walk.sources.events.lastIndexOf(reply)
   const call = reply?._tag === "ModelReplied" ? reply.toolCalls.find((one) => one.toolCallId === toolCallId) : undefined
-  const args = call?.args ?? ""
+  const written = call?.args ?? ""
+  const declares = walk.sources.state.findings !== undefined
+  const args = declares ? Written.withoutFindings(written) : written
   walk.nodes.set(id, { kind: "call", id, pass: iteration, seq: calledSeq, toolCallId, toolName, args, outcome })
   const { error } = settled
   const isOurs = State.isOurs(walk.sources.state.started, toolName)
   const spoke = outcome === "ran-ok" || outcome === "absent" || (outcome === "ran-error" && error?.tag === "ToolFailed")
   if (spoke && !isOurs) visitRoot(walk, id, "world", settledSeq, `what ${Printable.quote(toolName)} found or did`)
   else visitRoot(walk, id, "runtime", settledSeq, `the runtime's own words: ${error?.tag ?? outcome}`)
-  for (const value of Written.inArguments(args)) {
+  for (const value of declares ? Written.inCall(written) : Written.inArguments(written)) {
     const place = {
       seq: replySeq,
       pass: iteration,

@@ -4,6 +4,7 @@
  * @internal
  */
 import * as Either from "effect/Either"
+import * as FindingRead from "./FindingRead.ts"
 import * as Json from "./Json.ts"
 import * as Sources from "./Sources.ts"
 import * as Value from "./Value.ts"
@@ -41,6 +42,49 @@ const literals = (json: string): ReadonlyArray<{ readonly start: number; readonl
     else at++
   }
   return found
+}
+
+interface Range {
+  readonly start: number
+  readonly end: number
+}
+
+/** Where the declaration of findings stands in arguments that are one JSON object: its name, and all to its value's end. */
+const declarationIn = (args: string): Range | undefined => {
+  let depth = 0
+  let found: number | undefined
+  for (let at = 0; at < args.length; at++) {
+    const code = args.charAt(at)
+    if (code === '"') {
+      const start = at
+      for (at++; at < args.length && args.charAt(at) !== '"'; at++) if (args.charAt(at) === "\\") at++
+      const isKey = depth === 1 && /^\s*:/.test(args.slice(at + 1, at + 65))
+      if (isKey && args.slice(start + 1, at) === FindingRead.argument) found = start
+      continue
+    }
+    if (code === "{" || code === "[") depth++
+    else if (code === "}" || code === "]") depth--
+    if (found !== undefined && ((code === "," && depth === 1) || depth === 0)) return { start: found, end: at }
+  }
+  return undefined
+}
+
+/** The arguments as they were written, without what they declare of findings, which no tool is sent. */
+export const withoutFindings = (args: string): string => {
+  const range = Either.isLeft(Json.parse(args)) ? undefined : declarationIn(args)
+  if (range === undefined) return args
+  const before = args.slice(0, range.start)
+  const after = args.slice(range.end)
+  return after.startsWith(",") ? before + after.slice(1).trimStart() : before.replace(/,\s*$/, "") + after
+}
+
+/** As `inArguments`, without the values of what is declared of findings. */
+export const inCall = (args: string): ReadonlyArray<Written> => {
+  const range = Either.isLeft(Json.parse(args)) ? undefined : declarationIn(args)
+  if (range === undefined) return inArguments(args)
+  // A member of the same length that says nothing, so that places stay.
+  const blank = '"":""'.padEnd(range.end - range.start)
+  return inArguments(args.slice(0, range.start) + blank + args.slice(range.end))
 }
 
 /** The values of a call's arguments: each number, each word that stands alone, the values of longer texts, and phrases. */

@@ -10,6 +10,7 @@ import * as Run from "../kernel/Run.ts"
 import * as Sources from "../kernel/Sources.ts"
 import type * as State from "../kernel/State.ts"
 import type * as Wire from "../kernel/Wire.ts"
+import * as Written from "../kernel/Written.ts"
 import * as Usage from "../kernel/Usage.ts"
 import type * as Loop from "./Loop.ts"
 import * as ScreenDraft from "./ScreenDraft.ts"
@@ -176,7 +177,9 @@ const settled = (before: Ticker, ticker: Ticker, event: Event.ToolSettled, seq: 
   const { durationMs, error, outcome, served, toolCallId, toolName } = event
   const call = before.state.transcript.open?.calls.find((one) => one.toolCallId === toolCallId)
   const name = ScreenLine.brief(toolName, 32, options.room)
-  const text = call === undefined ? name : `${name} ${argumentsText(call.args)}`.trimEnd()
+  const written = call?.args ?? ""
+  const args = ticker.state.findings === undefined ? written : Written.withoutFindings(written)
+  const text = call === undefined ? name : `${name} ${argumentsText(args)}`.trimEnd()
   const ms = durationMs === undefined ? {} : { ms: durationMs }
   const ok = outcome === "ran-ok"
   // The fold counts the result into the conversation when the last call settles: what was sent is what was before.
