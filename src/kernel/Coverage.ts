@@ -328,35 +328,6 @@ export const read = (value: unknown): Reading => {
   return { declared: found, grounds: [...grounds, at] }
 }
 
-/** A declaration as the record holds it. An empty list is left out. */
-export const event = (
-  call: Pick<DeclaredCoverage, "iteration" | "toolCallId" | "toolName">,
-  { kind, lookedFor, tryInstead, ...own }: Declared
-): CoverageEvent.CoverageEvent => {
-  const common = {
-    iteration: call.iteration,
-    toolCallId: call.toolCallId,
-    toolName: call.toolName,
-    ...(own.checked.length === 0 ? {} : { checked: own.checked }),
-    ...(own.notChecked.length === 0 ? {} : { notChecked: own.notChecked }),
-    ...(own.cannotCover.length === 0 ? {} : { cannotCover: own.cannotCover })
-  }
-  return kind === "ledger"
-    ? { _tag: "CoverageDeclared", ...common }
-    : {
-        _tag: "AbsenceDeclared",
-        ...common,
-        ...(lookedFor === undefined ? {} : { lookedFor }),
-        ...(tryInstead === undefined ? {} : { tryInstead })
-      }
-}
-
-/** What an event of the record declares. */
-export const ofEvent = (event: CoverageEvent.CoverageEvent): DeclaredCoverage => {
-  const { _tag, cannotCover = [], checked = [], notChecked = [], ...rest } = event
-  return { ...rest, checked, notChecked, cannotCover, kind: _tag === "AbsenceDeclared" ? "absence" : "ledger" }
-}
-
 const same = (one: CoverageEvent.Entry): string => JSON.stringify([one.what, one.why])
 
 const distinct = (all: ReadonlyArray<CoverageEvent.Entry>): ReadonlyArray<CoverageEvent.Entry> =>

@@ -33,6 +33,9 @@ export type ReplayClass = typeof ReplayClass.Type
 export const Origin = Schema.Literal("person", "app", "model", "tool", "runtime")
 export type Origin = typeof Origin.Type
 
+/** Whether a text is the person's or the application's: what it says needs no other source. */
+export const isAuthor = (origin: Origin): boolean => origin === "person" || origin === "app"
+
 /** Limits of a run. Absent means unlimited; wall time is in milliseconds. */
 export const Limits = Schema.Struct({
   passes: optional(Schema.NonNegativeInt),

@@ -30,12 +30,13 @@ export type FindingRejected = typeof FindingRejected.Type
 
 /**
  * Current facts give one thing two values. `key` is its kind, its id, the predicate and the epoch; `witnesses` are all
- * results that speak of it, in the order of their rows. Written once for a key.
+ * results that speak of it, in the order of their rows, and `more` counts those beyond 64. Written once for a key.
  */
 export const FindingConflicted = Schema.TaggedStruct("FindingConflicted", {
   iteration,
   key: Schema.Tuple(id, id, id, Schema.Null),
-  witnesses: Schema.Array(Schema.Struct({ toolCallId: id, value: Schema.Unknown }))
+  witnesses: Schema.Array(Schema.Struct({ toolCallId: id, value: Schema.Unknown })),
+  more: optional(Schema.Positive.pipe(Schema.int()))
 })
 export type FindingConflicted = typeof FindingConflicted.Type
 

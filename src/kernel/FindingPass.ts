@@ -7,6 +7,7 @@
 import * as Either from "effect/Either"
 import * as HashMap from "effect/HashMap"
 import * as CallArguments from "./CallArguments.ts"
+import * as Event from "./Event.ts"
 import type * as FindingEvent from "./FindingEvent.ts"
 import * as FindingFiling from "./FindingFiling.ts"
 import * as FindingFold from "./FindingFold.ts"
@@ -32,14 +33,16 @@ const isExempt =
   (value: string): boolean =>
     messages.some(
       ({ message, origin }) =>
-        message.role === "user" &&
-        (origin === "person" || origin === "app") &&
-        valuesIn(message, message.content).has(value)
-    ) || pieces.some(({ declared }) => declared.origin === "app" && valuesIn(declared, declared.text).has(value))
+        message.role === "user" && Event.isAuthor(origin) && valuesIn(message, message.content).has(value)
+    ) || pieces.some(({ declared }) => Event.isAuthor(declared.origin) && valuesIn(declared, declared.text).has(value))
+
+/** A conflict names this many of the results that speak of it, so that its event has a bound. */
+const mostWitnesses = 64
 
 /** What has been filed of a reply so far, and the rows that it comes to. */
 interface Filing {
   readonly events: Array<FindingEvent.Filed>
+  readonly servedIds: ReadonlyArray<string>
   readonly ledger: Wire.Served["ledger"]
   count: number
   fold: FindingFold.Fold
@@ -48,6 +51,7 @@ interface Filing {
 
 const begin = (state: State.State, { ledger }: Wire.Served): Filing => ({
   events: [],
+  servedIds: ledger.results.map(({ toolCallId }) => toolCallId),
   ledger,
   count: ledger.rows.length,
   fold: ledger.fold,
@@ -73,8 +77,7 @@ const declare = (
   declaredOn: FindingRow.DeclaredOn,
   { declared, rejected }: FindingRead.Read<unknown>
 ): void => {
-  const served = filing.ledger.results.map(({ toolCallId }) => toolCallId)
-  const filed = FindingFiling.file(declared, served, placeOf(filing, iteration, declaredOn))
+  const filed = FindingFiling.file(declared, filing.servedIds, placeOf(filing, iteration, declaredOn))
   const [first, ...rest] = filed.rows
   add(filing, [...filed.rows, ...filed.unsettled])
   if (first !== undefined) {
@@ -88,8 +91,14 @@ const declare = (
   for (const { assertions, key } of filing.fold.conflicts) {
     if (filing.conflicted.has(JSON.stringify(key))) continue
     filing.conflicted.add(JSON.stringify(key))
-    const witnesses = assertions.map(({ row, value }) => ({ toolCallId: row.toolCallId, value }))
-    filing.events.push({ _tag: "FindingConflicted", iteration, key, witnesses })
+    const told = assertions.slice(0, mostWitnesses)
+    filing.events.push({
+      _tag: "FindingConflicted",
+      iteration,
+      key,
+      witnesses: told.map(({ row, value }) => ({ toolCallId: row.toolCallId, value })),
+      ...(told.length === assertions.length ? {} : { more: assertions.length - told.length })
+    })
   }
 }
 
@@ -128,7 +137,9 @@ const use = (
 export const ofCalls = (state: State.State, known: CallArguments.Known): ReadonlyArray<FindingEvent.Filed> => {
   const base = state.marks.at(-1)?.findings
   const { open } = state.transcript
-  if (base === undefined || open === undefined) return []
+  // All of it is on the record before the first call is started or settled.
+  const isFiled = open === undefined || open.settled.length > 0 || state.startedCalls.length > 0
+  if (base === undefined || isFiled) return []
   const filing = begin(state, base)
   for (const call of open.calls) {
     const read = CallArguments.read(call.args)

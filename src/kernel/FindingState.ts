@@ -10,7 +10,6 @@ import * as Option from "effect/Option"
 import * as CallOutcome from "./CallOutcome.ts"
 import * as Digest from "./Digest.ts"
 import type * as Event from "./Event.ts"
-import * as FindingCollapse from "./FindingCollapse.ts"
 import type * as FindingEvent from "./FindingEvent.ts"
 import * as FindingFold from "./FindingFold.ts"
 import * as FindingResult from "./FindingResult.ts"
@@ -18,10 +17,10 @@ import type * as FindingRow from "./FindingRow.ts"
 import * as FindingWire from "./FindingWire.ts"
 import type * as Wire from "./Wire.ts"
 
-/** Where a result stands in the conversation, and its number in the run. */
+/** Where a result stands in the conversation, and its name there. */
 interface Place {
   readonly index: number
-  readonly handle: number
+  readonly handle: string
 }
 
 export interface FindingState {
@@ -76,7 +75,6 @@ const rolledFrom = (
 /** Messages join the conversation: results get a handle, and are whole unless they were judged before they came. */
 export const say = (self: FindingState, pieces: ReadonlyArray<Wire.MessagePiece>): FindingState => {
   const { config } = self
-  const { fold } = self.ledger
   const results = Array.from(self.ledger.results)
   let { callIds, places, tickets } = self
   const served = Array.from(self.served)
@@ -92,11 +90,11 @@ export const say = (self: FindingState, pieces: ReadonlyArray<Wire.MessagePiece>
     const { toolCallId } = message
     results.push(FindingResult.make(message))
     // An id that came twice, in what was carried, keeps its first handle.
-    const handle = Option.getOrUndefined(HashMap.get(places, toolCallId))?.handle ?? results.length
+    const handle = Option.getOrUndefined(HashMap.get(places, toolCallId))?.handle ?? `r${results.length}`
     places = HashMap.set(places, toolCallId, { index: served.length, handle })
-    const form = FindingCollapse.form(message.content, FindingFold.standing(fold, toolCallId), config.collapse)
+    const form = FindingWire.formed(self.ledger, config, message, handle)
     if (form.saved > 0) tickets = HashMap.set(tickets, toolCallId, form.saved)
-    served.push(FindingWire.withContent(piece, `r${handle}\n${form.content}`))
+    served.push(FindingWire.withContent(piece, form.content))
   }
   const rolls = rolledFrom(served, self.rolls, self.served.length)
   return { ...self, ledger: { ...self.ledger, results }, served, rolls, places, callIds, tickets }
@@ -116,10 +114,9 @@ const restyle = (
     const place = Option.getOrUndefined(HashMap.get(places, id))
     const piece = place === undefined ? undefined : messages[place.index]
     if (place === undefined || piece?.message.role !== "tool") continue
-    const form = FindingCollapse.form(piece.message.content, FindingFold.standing(ledger.fold, id), config.collapse)
-    const content = `r${place.handle}\n${form.content}`
+    const { content, saved } = FindingWire.formed(ledger, config, piece.message, place.handle)
     if (served[place.index]?.message.content === content) continue
-    tickets = form.saved > 0 ? HashMap.set(tickets, id, form.saved) : HashMap.remove(tickets, id)
+    tickets = saved > 0 ? HashMap.set(tickets, id, saved) : HashMap.remove(tickets, id)
     served[place.index] = FindingWire.withContent(piece, content)
     from = Math.min(from, place.index)
   }

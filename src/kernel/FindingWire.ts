@@ -75,6 +75,17 @@ export const withContent = (piece: Wire.MessagePiece, content: string): Wire.Mes
   return { ...piece, message, hash: MessageHash.of(message) }
 }
 
+/** A result as it is sent: its handle, and then the result or a ticket. `saved` counts the characters that a ticket saves. */
+export const formed = (
+  { fold }: Ledger,
+  { collapse }: Event.Findings,
+  { content, toolCallId }: Message.Tool,
+  handle: string
+): { readonly content: string; readonly saved: number } => {
+  const form = FindingCollapse.form(content, FindingFold.standing(fold, toolCallId), collapse)
+  return { content: `${handle}\n${form.content}`, saved: form.saved }
+}
+
 /** What a result had been called. */
 export const standingOf = ({ fold }: Ledger, toolCallId: string): FindingRow.StandingWord | "undeclared" =>
   FindingFold.standing(fold, toolCallId)?.standing ?? "undeclared"
@@ -103,15 +114,14 @@ export const isCollapsed = ({ fold }: Ledger, { collapse }: Event.Findings, mess
 /** The conversation as it was sent when the ledger stood so. */
 export const messages = (
   ledger: Ledger,
-  { collapse }: Event.Findings,
+  config: Event.Findings,
   said: ReadonlyArray<Wire.MessagePiece>
 ): ReadonlyArray<Wire.MessagePiece> => {
   const { ofId } = FindingHandle.handles(ledger.results.map(({ toolCallId }) => toolCallId))
   return said.map((piece) => {
     const { message } = piece
     if (message.role !== "tool" || !CallOutcome.hasRun(message.outcome)) return piece
-    const form = FindingCollapse.form(message.content, FindingFold.standing(ledger.fold, message.toolCallId), collapse)
     const handle = ofId.get(message.toolCallId)
-    return handle === undefined ? piece : withContent(piece, `${handle}\n${form.content}`)
+    return handle === undefined ? piece : withContent(piece, formed(ledger, config, message, handle).content)
   })
 }

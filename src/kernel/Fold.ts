@@ -6,7 +6,7 @@
  */
 import * as Either from "effect/Either"
 import * as CheckState from "./CheckState.ts"
-import * as Coverage from "./Coverage.ts"
+import * as CoverageEvent from "./CoverageEvent.ts"
 import * as Digest from "./Digest.ts"
 import type * as Event from "./Event.ts"
 import type * as FindingEvent from "./FindingEvent.ts"
@@ -370,7 +370,7 @@ export const step = (before: State.State, event: Event.Event): State.State => {
       return find(state, event)
     case "AbsenceDeclared":
     case "CoverageDeclared":
-      return { ...state, coverage: [...(state.coverage ?? []), Coverage.ofEvent(event)] }
+      return { ...state, coverage: [...(state.coverage ?? []), CoverageEvent.read(event)] }
     case "GroundingJudged":
       return judged(state, event)
     case "FaultFound":

@@ -13,7 +13,7 @@ import * as CallOutcome from "./CallOutcome.ts"
 import * as Candidate from "./Candidate.ts"
 import * as Corpus from "./Corpus.ts"
 import * as Coverage from "./Coverage.ts"
-import type * as Event from "./Event.ts"
+import * as Event from "./Event.ts"
 import * as GroundingEvent from "./GroundingEvent.ts"
 import * as Json from "./Json.ts"
 import type * as Message from "./Message.ts"
@@ -148,14 +148,14 @@ export const corpus = (events: Iterable<Event.Event>, options: CorpusOptions = {
         break
       case "MessageCarried": {
         const { message, origin } = event
-        if (message.role === "user" && (origin === undefined || isAuthor(origin))) exempt.push(message.content)
+        if (message.role === "user" && (origin === undefined || Event.isAuthor(origin))) exempt.push(message.content)
         if (message.role === "tool" && origin === undefined && !State.isOurs(started, message.toolName)) {
           evidence.push(...grounds(message.outcome, message.content))
         }
         break
       }
       case "PieceDeclared":
-        if (isAuthor(event.origin)) exempt.push(event.text)
+        if (Event.isAuthor(event.origin)) exempt.push(event.text)
         break
       case "ToolCalled":
         args.set(JSON.stringify([event.iteration, event.toolCallId]), event.args)
@@ -172,8 +172,6 @@ export const corpus = (events: Iterable<Event.Event>, options: CorpusOptions = {
   }
   return { evidence, exempt: exempt.filter((text) => text !== "") }
 }
-
-const isAuthor = (origin: Event.Origin): boolean => origin === "person" || origin === "app"
 
 /**
  * What follows from a verdict. `revised`: the one revision of the run was asked for before, and `limited`: no limit leaves

@@ -3,7 +3,7 @@
  *
  * @internal
  */
-import type * as Event from "./Event.ts"
+import * as Event from "./Event.ts"
 import * as Grounding from "./Grounding.ts"
 import type * as GroundingEvent from "./GroundingEvent.ts"
 import * as Notice from "./Notice.ts"
@@ -16,19 +16,16 @@ export interface Judging {
   readonly options: Grounding.Options
 }
 
-const isAuthor = (origin: Event.Origin): boolean => origin === "person" || origin === "app"
-
 /** As `Grounding.corpus` reads the record: results of calls that returned, and the words of the person and the application. */
-export const sources = ({ messages, pieces, started }: State.State): Grounding.Sourced => ({
+export const sources = ({ messages, pieces }: State.State): Grounding.Sourced => ({
   evidence: messages.flatMap(({ message, origin }) =>
     message.role === "tool" && origin === "tool" ? Grounding.grounds(message.outcome, message.content) : []
   ),
   exempt: [
-    ...(started === undefined ? [] : [started.input]),
     ...messages.flatMap(({ message, origin }) =>
-      message.role === "user" && isAuthor(origin) ? [message.content] : []
+      message.role === "user" && Event.isAuthor(origin) ? [message.content] : []
     ),
-    ...pieces.flatMap(({ declared }) => (isAuthor(declared.origin) ? [declared.text] : []))
+    ...pieces.flatMap(({ declared }) => (Event.isAuthor(declared.origin) ? [declared.text] : []))
   ].filter((text) => text !== "")
 })
 

@@ -19,7 +19,7 @@ import type * as SchemaAST from "effect/SchemaAST"
 import * as Call from "../kernel/Call.ts"
 import type * as CallOutcome from "../kernel/CallOutcome.ts"
 import * as Coverage from "../kernel/Coverage.ts"
-import type * as CoverageEvent from "../kernel/CoverageEvent.ts"
+import * as CoverageEvent from "../kernel/CoverageEvent.ts"
 import type * as Event from "../kernel/Event.ts"
 import * as Issues from "../kernel/Issues.ts"
 import type * as Message from "../kernel/Message.ts"
@@ -299,7 +299,7 @@ const succeeded = (options: Options, tool: Prepared, call: Message.ToolCall, val
         const { toolCallId, toolName } = call
         const read = Coverage.read(result)
         // What a tool looked at is kept, even if its result is too large to be served.
-        const declared = read.declared.map((one) => Coverage.event({ iteration, toolCallId, toolName }, one))
+        const declared = read.declared.map((one) => CoverageEvent.of({ iteration, toolCallId, toolName }, one))
         if (served.length > maxResultChars) {
           const refusal = Refusal.toolOutputTooLarge(call.toolName, maxResultChars, served.length)
           return { declared, event: settle(options, call, "ran-error", refusal) }
