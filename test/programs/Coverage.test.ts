@@ -74,4 +74,17 @@ describe("Coverage of a call", () => {
       assert.isUndefined(state.coverage)
     })
   )
+
+  it.effect("is recorded up to a bound, and what is beyond it is counted", () =>
+    Effect.gen(function* () {
+      const checked = ["\ud800".padEnd(3_000, "x"), ...Array.from({ length: 999 }, (_, n) => `shelf ${n}`)] as const
+      const huge = Either.getOrThrow(Coverage.absent({ what: "a lamp", checked: [...checked] }))
+      const { state } = yield* run(huge, 100)
+      assert.deepStrictEqual(state.violations, [])
+      const own = state.coverage?.[0]?.checked ?? []
+      assert.lengthOf(own, 200)
+      assert.strictEqual(own[0]?.what.endsWith("… 2000 more"), true)
+      assert.strictEqual(own[0]?.what.startsWith("\ufffd"), true)
+    })
+  )
 })

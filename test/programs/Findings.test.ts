@@ -1,12 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Tool from "@effect/ai/Tool"
 import * as Toolkit from "@effect/ai/Toolkit"
-import { Effect, Schema } from "effect"
+import { Effect, Either, Schema } from "effect"
+import * as Coverage from "../../src/kernel/Coverage.ts"
 import * as Findings from "../../src/kernel/Findings.ts"
 import * as Run from "../../src/kernel/Run.ts"
 import * as Why from "../../src/kernel/Why.ts"
 import * as Wire from "../../src/kernel/Wire.ts"
+import * as Written from "../../src/kernel/Written.ts"
 import * as Agent from "../../src/programs/Agent.ts"
+import * as Screen from "../../src/programs/Screen.ts"
 import * as LLM from "../../src/services/LLM.ts"
 import * as Record from "../../src/services/Record.ts"
 import * as Shop from "./Shop.ts"
@@ -257,6 +260,49 @@ describe("A run with findings", () => {
     }).pipe(Effect.provide(services))
   )
 
+  it.effect("leaves what was declared out of the causes of a call, since no tool was sent it", () =>
+    Effect.gen(function* () {
+      const { events } = yield* played
+      const second = events.flatMap((event) => (event._tag === "ToolSettled" ? [event.toolCallId] : []))[1] ?? ""
+      const { nodes } = Why.tool(events, second)
+      const own = nodes.filter((node) => node.kind === "value" && node.pass === 2)
+      assert.deepStrictEqual(
+        own.map((node) => node.kind === "value" && node.value),
+        ["zone"]
+      )
+      assert.deepInclude(
+        nodes.find((node) => node.kind === "call"),
+        { args: '{"of":"zone"}' }
+      )
+    }).pipe(Effect.provide(services))
+  )
+
+  it("cuts a declaration out of arguments wherever it stands", () => {
+    const declared = '"_findings" : { "previous": [ "a,}]\\"", { "_findings": 1 } ] }'
+    const cut = [
+      [`{${declared}}`, "{}"],
+      [`{"a": 1, ${declared}}`, '{"a": 1}'],
+      [`{${declared}, "b": "_findings"}`, '{"b": "_findings"}'],
+      [`{"a": {"_findings": 2}, ${declared} , "b": 3}`, '{"a": {"_findings": 2}, "b": 3}'],
+      ['{"a": 1}', '{"a": 1}'],
+      ["no JSON", "no JSON"]
+    ] as const
+    for (const [args, expected] of cut) {
+      assert.strictEqual(Written.withoutFindings(args), expected)
+      const places = Written.inCall(args).map(({ end, start, text }) => args.slice(start, end) === text)
+      assert.notInclude(places, false)
+    }
+  })
+
+  it.effect("says in the terminal what a result had been called", () =>
+    Effect.gen(function* () {
+      const { events } = yield* played
+      const chain = Why.value(events, "5150")
+      const printed = Screen.print(Screen.tree(chain, { room: { width: 120 } }), { colour: false })
+      assert.match(printed, /result of look .*, declared open/)
+    }).pipe(Effect.provide(services))
+  )
+
   it.effect("leaves out of a chain what was a ticket on the wire", () =>
     Effect.gen(function* () {
       const { events } = yield* played
@@ -270,6 +316,122 @@ describe("A run with findings", () => {
         Why.value(events, "4410").gaps.map(({ kind }) => kind),
         ["nowhere"]
       )
+    }).pipe(Effect.provide(services))
+  )
+
+  /** A run that judges its first result three times, with options of the application's. */
+  const judging = (options: Agent.Options<typeof toolkit.tools>["findings"]) =>
+    Effect.gen(function* () {
+      const own = Agent.make({
+        name: "clerk",
+        instructions: "Look.",
+        toolkit,
+        ...(options === undefined ? {} : { findings: options })
+      })
+      yield* Agent.run(own, "What?", { runId: "j" })
+      const events = yield* Shop.events("j")
+      const state = Run.fold(events)
+      for (const mark of state.marks) {
+        assert.strictEqual(Wire.hash(Wire.project(state, mark.iteration)), mark.recordedHash)
+      }
+      const sent = state.marks.map(({ iteration }) => {
+        const { messages, system } = Wire.project(state, iteration)
+        const first = messages.find(({ message }) => message.role === "tool")?.message.content ?? ""
+        return {
+          form: first.includes('"collapsed":true') ? "ticket" : first === "" ? "none" : "whole",
+          quotes: system.some(({ text }) => text.includes("quote the facts"))
+        }
+      })
+      return { events, forms: sent.map(({ form }) => form), quotes: sent.map(({ quotes }) => quotes) }
+    }).pipe(
+      Effect.provide([
+        Shop.services,
+        handlers(),
+        LLM.layerScripted(({ iteration }) => {
+          const standing = ["", "fact", "noise", "open"][iteration - 1]
+          if (standing === undefined) return LLM.say("So.")
+          const previous = standing === "" ? [] : [{ toolCallId: "r1", standing }]
+          return LLM.call("look", { of: "order", _findings: { previous } }, "x")
+        })
+      ])
+    )
+
+  it.effect("sends a result again that was judged anew, and says so", () =>
+    Effect.gen(function* () {
+      const { events, forms } = yield* judging(true)
+      assert.deepStrictEqual(forms, ["none", "whole", "whole", "ticket", "whole"])
+      const told = events.flatMap((event) =>
+        event._tag === "FindingsCollapsed"
+          ? [[event.iteration, event.ids.length, event.restored?.length ?? 0, event.charsSaved > 0]]
+          : []
+      )
+      assert.deepStrictEqual(told, [
+        [4, 1, 0, true],
+        [5, 0, 1, false]
+      ])
+    })
+  )
+
+  it.effect("takes its options from the application", () =>
+    Effect.gen(function* () {
+      const off = yield* judging({ collapse: "off" })
+      assert.deepStrictEqual(off.forms, ["none", "whole", "whole", "whole", "whole"])
+      const ledger = yield* judging({ collapse: "ledger-only", ask: "quote-facts" })
+      assert.deepStrictEqual(ledger.forms, ["none", "whole", "ticket", "ticket", "whole"])
+      assert.deepStrictEqual(off.quotes, [false, false, false, false, false])
+      assert.deepStrictEqual(ledger.quotes, [false, false, true, true, true])
+    })
+  )
+
+  it.effect("files what an absence left open when it is ruled out", () =>
+    Effect.gen(function* () {
+      const Find = Tool.make("find", { parameters: { of: Schema.String }, success: Coverage.Absence })
+      const kit = Toolkit.make(Find)
+      const absence = Either.getOrThrow(
+        Coverage.absent({ what: "a lamp", checked: ["the shop"], notChecked: ["the store"], tryInstead: "ask Ann" })
+      )
+      const own = Agent.make({ name: "finder", instructions: "Find.", toolkit: kit, findings: true })
+      const previous = [{ toolCallId: "r1", standing: "ruled-out", line: "no lamp in the shop" }]
+      const finding: LLM.Chooser = ({ iteration }) =>
+        iteration > 2
+          ? LLM.say("None.")
+          : LLM.call("find", { of: "lamp", ...(iteration === 1 ? {} : { _findings: { previous } }) }, `f${iteration}`)
+      const { findings } = yield* Agent.run(own, "A lamp?", { runId: "f" }).pipe(
+        Effect.provide([LLM.layerScripted(finding), kit.toLayer({ find: () => Effect.succeed(absence) })])
+      )
+      assert.deepStrictEqual(
+        findings.filter(({ kind }) => kind === "unsettled"),
+        [
+          {
+            kind: "unsettled",
+            seq: 1,
+            iteration: 2,
+            toolCallId: "f1",
+            notChecked: [{ what: "the store" }],
+            tryInstead: "ask Ann"
+          }
+        ]
+      )
+      const system = Wire.project(Run.fold(yield* Shop.events("f")), 3).system.map(({ text }) => text)
+      assert.include(system.join("\n"), 'not_checked: "the store"')
+    }).pipe(Effect.provide(Shop.services))
+  )
+
+  it.effect("names a bounded number of those that speak in a conflict", () =>
+    Effect.gen(function* () {
+      const say = (at: number, value: number) => fact(`c${at}`, "A", "costs", value)
+      const calls = [0, 1, 2].map((n) => ({
+        previous: Array.from({ length: 32 }, (_, at) => say(n * 32 + at, n === 2 && at === 31 ? 2 : 1))
+      }))
+      const many: LLM.Chooser = ({ iteration }) =>
+        iteration > 1
+          ? LLM.say("So.")
+          : LLM.together(...calls.map((_findings) => LLM.call("look", { of: "order", _findings })))
+      yield* Agent.run(agent, "What?", { runId: "m" }).pipe(Effect.provide(LLM.layerScripted(many)))
+      const conflicts = (yield* Shop.events("m")).flatMap((event) =>
+        event._tag === "FindingConflicted" ? [[event.witnesses.length, event.more]] : []
+      )
+      assert.deepStrictEqual(conflicts, [[64, 32]])
     }).pipe(Effect.provide(services))
   )
 })
