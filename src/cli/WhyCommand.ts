@@ -52,23 +52,26 @@ const marked = (
   room: ScreenLine.Room,
   most: number
 ): ReadonlyArray<ScreenLine.Line> => {
-  const first = verdicts.find(({ node }) => node.place === "reply")?.node
+  const first = verdicts.find(({ node }) => node.place !== "arguments")?.node
   if (first === undefined) return []
   const reply = events[first.seq]
-  if (reply?._tag !== "ModelReplied") return []
+  if (reply?._tag !== "ModelReplied" && reply?._tag !== "Answered") return []
+  const answer = events.find((event) => event._tag === "Answered" && event.iteration === reply.iteration)
+  // What the answer was given with comes after the reply's own words.
+  const { content } = answer?._tag === "Answered" ? answer : reply
+  const isBeside = ({ place, seq }: Why.ValueNode): boolean =>
+    place === "boundary" || (place === "reply" && seq === first.seq)
   let at = 0
   let text = ""
-  const places = verdicts.flatMap(({ node }) => (node.place === "reply" && node.seq === first.seq ? [node] : []))
+  const places = verdicts.flatMap(({ node }) => (isBeside(node) ? [node] : []))
   for (const { end, start } of places.toSorted((a, b) => a.start - b.start)) {
     if (start < at) continue
-    text += `${reply.content.slice(at, start)}«${reply.content.slice(start, end)}»`
+    text += `${content.slice(at, start)}«${content.slice(start, end)}»`
     at = end
   }
-  const label = events.some((event) => event._tag === "Answered" && event.iteration === reply.iteration)
-    ? "answer"
-    : "reply"
+  const label = answer === undefined ? "reply" : "answer"
   return [
-    ...ScreenSummary.told(label, text + reply.content.slice(at), first.seq, most, room).map((line) =>
+    ...ScreenSummary.told(label, text + content.slice(at), first.seq, most, room).map((line) =>
       line.flatMap((span) => (span.style === undefined ? highlighted(span.text) : [span]))
     ),
     []

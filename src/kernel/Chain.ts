@@ -17,7 +17,7 @@ export interface Span {
   readonly by: ReadonlyArray<string>
 }
 
-/** A value that the model wrote: in a reply, or in the arguments of a call. */
+/** A value that the model wrote, in a reply or in the arguments of a call, or that its answer was given with. */
 export interface ValueNode {
   readonly kind: "value"
   readonly id: string
@@ -26,7 +26,8 @@ export interface ValueNode {
   readonly pass: number
   /** The event that holds it. */
   readonly seq: number
-  readonly place: "reply" | "arguments"
+  /** `boundary`: what the runtime told after the answer, of what tools had declared. */
+  readonly place: "reply" | "arguments" | "boundary"
   readonly start: number
   readonly end: number
   /** Findings were on, and of all that held it there were only results that the model had not called facts. */
@@ -99,7 +100,7 @@ export type Node = ValueNode | CarrierNode | CallNode | RootNode | MapNode
 /**
  * `carried`: the piece held the value. `returned`: the call returned the result. `argued`: the call's arguments held the
  * value. `said`: the reply held it, and was itself written by the model. `declared`: the findings
- * held it, and the model had declared it there. `told`: a person or the application wrote it.
+ * held it, and the model had declared it there; of a boundary, the result of the call declared it. `told`: a person or the application wrote it.
  * `observed`: the tool read or did it in the world. `rode`: the map's lease put the piece on the wire. `founded`: it is
  * why the map takes part at all. `engaged`, `parked`: it is what changed the map's lease last.
  */

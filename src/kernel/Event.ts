@@ -69,11 +69,16 @@ export type CollapseMode = typeof CollapseMode.Type
 export const Findings = Schema.Struct({ ask: Ask, collapse: CollapseMode })
 export type Findings = typeof Findings.Type
 
+/** What tools declare of where they looked is told after the answer. */
+export const Coverage = Schema.Struct({ inAnswer: Schema.Literal(true) })
+export type Coverage = typeof Coverage.Type
+
 /** What a run was started with. `importedFrom` names the foreign format that it was read from. */
 export const Manifest = Schema.Struct({
   limits: Limits,
   skills: optional(Skills),
   findings: optional(Findings),
+  coverage: optional(Coverage),
   checks: optional(Schema.Struct({ posture: CheckEvent.Posture })),
   importedFrom: optional(Schema.String),
   untold: optional(Schema.Array(Untold))

@@ -100,6 +100,12 @@ export const say = (self: FindingState, pieces: ReadonlyArray<Wire.MessagePiece>
   return { ...self, ledger: { ...self.ledger, results }, served, rolls, places, callIds, tickets }
 }
 
+/** The last message, as it was given in the end. */
+export const retell = (self: FindingState, piece: Wire.MessagePiece): FindingState => {
+  const served = [...self.served.slice(0, -1), piece]
+  return { ...self, served, rolls: rolledFrom(served, self.rolls, served.length - 1) }
+}
+
 /** The conversation after results were judged. `messages` are those of the record. */
 const restyle = (
   self: FindingState,

@@ -5,6 +5,7 @@
  * @internal
  */
 import * as Either from "effect/Either"
+import * as Boundary from "./Boundary.ts"
 import * as CheckState from "./CheckState.ts"
 import * as CoverageEvent from "./CoverageEvent.ts"
 import * as Digest from "./Digest.ts"
@@ -304,6 +305,15 @@ const judged = (state: State.State, event: GroundingEvent.GroundingJudged): Stat
   return hear({ ...next, revised: true }, event.asked ?? "", "reminded", "runtime")
 }
 
+/** The answer is the last reply, with the boundary that the run asks for. */
+const answer = (state: State.State, event: Event.Answered): State.State => {
+  const { final } = state
+  const next = { ...state, answered: event }
+  return final?.iteration === event.iteration && Boundary.compose(state, final.content) === event.content
+    ? Boundary.tell(next, event.content, state.seq - 1)
+    : violation(next, "An answer is what the last reply said.")
+}
+
 /** The state after an event. */
 export const step = (before: State.State, event: Event.Event): State.State => {
   const state = { ...before, seq: before.seq + 1 }
@@ -332,11 +342,8 @@ export const step = (before: State.State, event: Event.Event): State.State => {
       return start(state, event)
     case "ToolSettled":
       return settle(state, event)
-    case "Answered": {
-      const said = state.final?.iteration === event.iteration && state.final.content === event.content
-      const next = { ...state, answered: event }
-      return said ? next : violation(next, "An answer is what the last reply said.")
-    }
+    case "Answered":
+      return answer(state, event)
     case "RunEnded":
       return state.transcript.open === undefined
         ? { ...state, ended: event }

@@ -102,13 +102,6 @@ export interface CorpusOptions {
 
 const payloadOf = (served: string): unknown => Either.getOrElse(Json.parse(served, Sources.limits), () => served)
 
-/** What the result of a call grounds. */
-export const grounds = (outcome: Message.Settlement, served: string): ReadonlyArray<unknown> => {
-  if (!CallOutcome.succeeded(outcome)) return []
-  const read = Coverage.read(payloadOf(served))
-  return outcome === "absent" && read.outcome === undefined ? [] : read.grounds
-}
-
 /** A text without the values that a call's arguments had under these names. */
 const withoutEchoes = (value: unknown, args: unknown, names: ReadonlyArray<string>): unknown => {
   const echoed = new Set(
@@ -127,6 +120,19 @@ const withoutEchoes = (value: unknown, args: unknown, names: ReadonlyArray<strin
   return kept + text.slice(from)
 }
 
+/** What the result of a call grounds, without the values of those `args` that it repeats. */
+export const grounds = (
+  outcome: Message.Settlement,
+  served: string,
+  args?: unknown,
+  echoes: ReadonlyArray<string> = []
+): ReadonlyArray<unknown> => {
+  if (!CallOutcome.succeeded(outcome)) return []
+  const read = Coverage.read(payloadOf(served))
+  if (outcome === "absent" && read.outcome === undefined) return []
+  return echoes.length === 0 ? read.grounds : read.grounds.map((value) => withoutEchoes(value, args, echoes))
+}
+
 /**
  * What grounds and what exempts in a run, from its record and never from what is on the wire. Results of calls that ran
  * and returned ground; the person's words and the application's pieces exempt. Nothing else does either: no refusal, no
@@ -136,6 +142,7 @@ export const corpus = (events: Iterable<Event.Event>, options: CorpusOptions = {
   const evidence: Array<unknown> = []
   const exempt: Array<string> = []
   const args = new Map<string, unknown>()
+  let carried: ReadonlyArray<Message.ToolCall> = []
   let started: Event.RunStarted | undefined
   for (const event of events) {
     switch (event._tag) {
@@ -148,9 +155,13 @@ export const corpus = (events: Iterable<Event.Event>, options: CorpusOptions = {
         break
       case "MessageCarried": {
         const { message, origin } = event
+        if (message.role === "assistant") carried = message.toolCalls
         if (message.role === "user" && (origin === undefined || Event.isAuthor(origin))) exempt.push(message.content)
         if (message.role === "tool" && origin === undefined && !State.isOurs(started, message.toolName)) {
-          evidence.push(...grounds(message.outcome, message.content))
+          const { content, outcome, toolCallId, toolName } = message
+          const call = carried.find((one) => one.toolCallId === toolCallId)
+          const called = call === undefined ? undefined : payloadOf(call.args)
+          evidence.push(...grounds(outcome, content, called, options.echoes?.(toolName)))
         }
         break
       }
@@ -163,10 +174,8 @@ export const corpus = (events: Iterable<Event.Event>, options: CorpusOptions = {
       case "ToolSettled": {
         const { iteration, outcome, served, toolCallId, toolName } = event
         if (State.isOurs(started, toolName)) break
-        const names = options.echoes?.(toolName) ?? []
-        const own = grounds(outcome, served)
         const called = args.get(JSON.stringify([iteration, toolCallId]))
-        evidence.push(...(names.length === 0 ? own : own.map((value) => withoutEchoes(value, called, names))))
+        evidence.push(...grounds(outcome, served, called, options.echoes?.(toolName)))
       }
     }
   }

@@ -3,24 +3,41 @@
  *
  * @internal
  */
+import * as Either from "effect/Either"
 import * as Event from "./Event.ts"
 import * as Grounding from "./Grounding.ts"
 import type * as GroundingEvent from "./GroundingEvent.ts"
+import * as Json from "./Json.ts"
+import type * as Message from "./Message.ts"
 import * as Notice from "./Notice.ts"
 import * as SafeId from "./SafeId.ts"
 import type * as State from "./State.ts"
+import type * as Wire from "./Wire.ts"
 
 /** How an agent's answers are judged. */
 export interface Judging {
   readonly posture: Grounding.Posture
   readonly options: Grounding.Options
+  /** The arguments of a tool that its result repeats. */
+  readonly echoes?: (toolName: string) => ReadonlyArray<string>
+}
+
+/** The results that ground, each without what it repeats of the arguments that the model wrote. */
+const evidenceOf = (messages: ReadonlyArray<Wire.MessagePiece>, echoes: Judging["echoes"]): ReadonlyArray<unknown> => {
+  let calls: ReadonlyArray<Message.ToolCall> = []
+  return messages.flatMap(({ message, origin }) => {
+    if (message.role === "assistant") calls = message.toolCalls
+    if (message.role !== "tool" || origin !== "tool") return []
+    const { content, outcome, toolCallId, toolName } = message
+    const call = calls.find((one) => one.toolCallId === toolCallId)
+    const args = call === undefined ? undefined : Either.getOrUndefined(Json.parse(call.args))
+    return Grounding.grounds(outcome, content, args, echoes?.(toolName))
+  })
 }
 
 /** As `Grounding.corpus` reads the record: results of calls that returned, and the words of the person and the application. */
-export const sources = ({ messages, pieces }: State.State): Grounding.Sourced => ({
-  evidence: messages.flatMap(({ message, origin }) =>
-    message.role === "tool" && origin === "tool" ? Grounding.grounds(message.outcome, message.content) : []
-  ),
+export const sources = ({ messages, pieces }: State.State, echoes?: Judging["echoes"]): Grounding.Sourced => ({
+  evidence: evidenceOf(messages, echoes),
   exempt: [
     ...messages.flatMap(({ message, origin }) =>
       message.role === "user" && Event.isAuthor(origin) ? [message.content] : []
@@ -39,12 +56,12 @@ const asked = ({ more, unsupported }: Grounding.Verdict): string => {
 
 /** The judgement of the reply that would be the answer. `limited`: no limit leaves room for a further pass. */
 export const judge = (
-  { options, posture }: Judging,
+  { echoes, options, posture }: Judging,
   state: State.State,
   { content, iteration }: NonNullable<State.State["final"]>,
   limited: boolean
 ): GroundingEvent.GroundingJudged => {
-  const verdict = Grounding.judge({ answer: content, ...sources(state), options })
+  const verdict = Grounding.judge({ answer: content, ...sources(state, echoes), options })
   const revised = state.revised === true
   const action = Grounding.action({ posture, verdict, revised, limited })
   const { candidates, more, truncated, unsupported } = verdict

@@ -13,6 +13,7 @@
  * @since 0.1.0
  */
 import { dual } from "effect/Function"
+import * as Boundary from "./Boundary.ts"
 import * as Budget from "./Budget.ts"
 import * as Call from "./Call.ts"
 import * as CheckState from "./CheckState.ts"
@@ -207,7 +208,10 @@ const answer = (spec: Spec, before: State.State, final: NonNullable<State.State[
   }
   const answered =
     state.answered === undefined
-      ? [...FindingPass.ofAnswer(state), { _tag: "Answered" as const, iteration, content }]
+      ? [
+          ...FindingPass.ofAnswer(state),
+          { _tag: "Answered" as const, iteration, content: Boundary.compose(state, content) }
+        ]
       : []
   return finish(state, [...fresh, ...answered], end(state, "answered", elapsedMs, undefined))
 }

@@ -7,11 +7,13 @@
  *
  * @since 0.1.0
  */
+import * as Boundary from "./Boundary.ts"
 import type { Chain } from "./Chain.ts"
 import type * as Event from "./Event.ts"
 import * as Printable from "./Printable.ts"
 import * as Sources from "./Sources.ts"
 import * as Value from "./Value.ts"
+import * as WhyBoundary from "./WhyBoundary.ts"
 import * as WhyWalk from "./WhyWalk.ts"
 import * as Written from "./Written.ts"
 
@@ -33,6 +35,8 @@ interface Said {
   readonly seq: number
   readonly pass: number
   readonly content: string
+  /** What the answer was given with, after these words. */
+  readonly boundary?: Boundary.Boundary
 }
 
 /** What the model said, newest first: the answer, then the replies before it. A reply may be empty. */
@@ -44,8 +48,10 @@ const replies = (walk: WhyWalk.Walk): ReadonlyArray<Said> =>
     .reverse()
 
 const answerOf = (walk: WhyWalk.Walk): Said | undefined => {
-  const { answered } = walk.sources.state
-  return answered === undefined ? undefined : replies(walk).find(({ pass }) => pass === answered.iteration)
+  const { state } = walk.sources
+  const said = state.answered && replies(walk).find(({ pass }) => pass === state.answered?.iteration)
+  const boundary = Boundary.of(state)
+  return said === undefined || boundary === undefined ? said : { ...said, boundary }
 }
 
 /** Why the answer says each value that it says. */
@@ -57,9 +63,11 @@ export const answer = (events: Iterable<Event.Event>): Chain => {
   return WhyWalk.chain(walk, { kind: "answer" })
 }
 
-const visitReply = (walk: WhyWalk.Walk, { content, pass, seq }: Said): void => {
+const visitReply = (walk: WhyWalk.Walk, { boundary, content, pass, seq }: Said): void => {
   // The question's own values come first in the chain.
   for (const value of Written.inText(content)) WhyWalk.visitValue(walk, { seq, pass, place: "reply" }, value)
+  if (boundary === undefined) return
+  for (const value of Written.inText(boundary.text)) WhyBoundary.visit(walk, boundary, value)
 }
 
 const matching = (content: string, text: string): Written.Written | undefined => {
@@ -78,8 +86,10 @@ export const value = (events: Iterable<Event.Event>, text: string): Chain => {
   const said = [...(first === undefined ? [] : [first]), ...replies(walk)]
   for (const one of said) {
     const found = matching(one.content, text)
-    if (found === undefined) continue
-    WhyWalk.visitValue(walk, { seq: one.seq, pass: one.pass, place: "reply" }, found)
+    const beyond = found === undefined && one.boundary !== undefined ? matching(one.boundary.text, text) : undefined
+    if (found !== undefined) WhyWalk.visitValue(walk, { seq: one.seq, pass: one.pass, place: "reply" }, found)
+    else if (beyond !== undefined && one.boundary !== undefined) WhyBoundary.visit(walk, one.boundary, beyond)
+    else continue
     return WhyWalk.chain(walk, { kind: "value", text })
   }
   const values = first === undefined ? [] : Written.inText(first.content).map((one) => Printable.line(one.text))

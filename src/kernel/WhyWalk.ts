@@ -26,7 +26,13 @@ export interface Walk {
   readonly waiting: Array<() => void>
 }
 
-const edge = (walk: Walk, from: string, to: string, grounds: Edge["grounds"], by: ReadonlyArray<string> = []): void => {
+export const edge = (
+  walk: Walk,
+  from: string,
+  to: string,
+  grounds: Edge["grounds"],
+  by: ReadonlyArray<string> = []
+): void => {
   walk.edges.push({ from, to, grounds, by })
 }
 
@@ -196,7 +202,7 @@ const visitCarrier = (walk: Walk, from: string, pass: number, found: Sources.Fou
   gap(walk, "nowhere", id, "It stands across parts of a reply, so that it is no value of any of them.")
 }
 
-const visitRoot = (
+export const visitRoot = (
   walk: Walk,
   from: string,
   root: RootNode["root"],

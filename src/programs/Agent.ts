@@ -75,6 +75,8 @@ export interface Options<Tools extends Record<string, Tool.Any>> {
   readonly mayName?: (skillId: string) => boolean
   /** The model declares what earlier results were worth, and is served that back. Off unless asked for. */
   readonly findings?: AgentFindings.Option
+  /** `inAnswer`: what tools declared of where they looked (`Coverage`) is told after the answer. Off unless asked for. */
+  readonly coverage?: { readonly inAnswer?: boolean }
   readonly budget?: Limits
   /** In `dev`, checks are tried on planted faults, and a run fails if one of them is blind. Default `live`. */
   readonly checks?: CheckEvent.Posture
@@ -99,6 +101,7 @@ export interface Agent<out R = never> extends AgentGrounding.Judged {
   readonly tools: ReadonlyMap<string, Dispatch.Prepared>
   readonly repertoire?: Repertoire.Repertoire
   readonly findings?: Event.Findings
+  readonly coverage?: Event.Coverage
   readonly handlers: Effect.Effect<Dispatch.Handlers, never, R>
   readonly limits: Event.Limits
   readonly checks: CheckEvent.Posture
@@ -136,13 +139,14 @@ export const make = <Tools extends Record<string, Tool.Any> = {}>(options: Optio
   )
   const { findings, problems, tools: offered } = AgentFindings.make(options.findings, prepared)
   const skills = AgentSkills.make(options, prepared, offered)
-  const judged = AgentGrounding.make(options.grounding)
+  const judged = AgentGrounding.make(options.grounding, tools)
   return {
     name,
     ...judged,
     pieces: pieces.map((piece) => Run.declarePiece(piece)),
     tools: new Map(offered.map((tool) => [tool.declared.name, tool])),
     ...(findings === undefined ? {} : { findings }),
+    ...(options.coverage?.inAnswer === true ? { coverage: { inAnswer: true } } : {}),
     ...(skills.repertoire === undefined ? {} : { repertoire: skills.repertoire }),
     handlers: Dispatch.handlers(prepared),
     limits,
@@ -262,9 +266,10 @@ const drive = <R>(
     return Outcome.of(runId, state, ended)
   }).pipe(Effect.withSpan("Agent.run", { attributes: { agent: agent.name, runId }, captureStackTrace: false }))
 
-const manifestOf = ({ checks, findings, limits, repertoire }: Agent<unknown>): Event.Manifest => ({
+const manifestOf = ({ checks, coverage, findings, limits, repertoire }: Agent<unknown>): Event.Manifest => ({
   limits,
   ...(findings === undefined ? {} : { findings }),
+  ...(coverage === undefined ? {} : { coverage }),
   checks: { posture: checks },
   ...(repertoire === undefined ? {} : { skills: AgentSkills.manifest(repertoire) })
 })

@@ -11,6 +11,7 @@ import * as Event from "../kernel/Event.ts"
 import type * as Piece from "../kernel/Piece.ts"
 import * as Printable from "../kernel/Printable.ts"
 import * as Dispatch from "./Dispatch.ts"
+import * as Echoes from "./Echoes.ts"
 import * as Loop from "./Loop.ts"
 
 const repeated = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
@@ -59,10 +60,12 @@ export const review = (
   ...tools.flatMap((tool) =>
     Either.match(Dispatch.definition(tool), {
       onLeft: (why) => [`Tool ${Printable.quote(tool.name)} cannot be described to a model: ${why}`],
-      onRight: ({ description = "" }) =>
-        Printable.wellFormed(description) === description
+      onRight: ({ description = "", schema }) => [
+        ...(Printable.wellFormed(description) === description
           ? []
-          : [`Tool ${Printable.quote(tool.name)} has a description with a lone surrogate.`]
+          : [`Tool ${Printable.quote(tool.name)} has a description with a lone surrogate.`]),
+        ...Echoes.problems(tool, schema)
+      ]
     })
   ),
   ...(Printable.wellFormed(name) === name ? [] : ["The agent's name holds a lone surrogate."]),

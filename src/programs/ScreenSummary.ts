@@ -160,6 +160,11 @@ const sourceOf = (walk: ScreenVerdict.Graph, carrier: Chain.CarrierNode, room: S
 /** What a value rests on, in words, and the event to look at. */
 const restsOn = (walk: ScreenVerdict.Graph, { by, node, word }: ScreenVerdict.Verdict, room: ScreenLine.Room) => {
   const first = by.find(({ role }) => role === "tool") ?? by[0]
+  if (first === undefined && word === "recorded") {
+    const call = ScreenVerdict.next(walk, node.id).find(({ node }) => node.kind === "call")?.node
+    const by = call?.kind === "call" ? `${ScreenLine.brief(call.toolName, 32, room)}, pass ${call.pass}` : "the runtime"
+    return { text: by, seq: node.seq }
+  }
   if (first === undefined) return { text: `nothing that pass ${node.pass} was sent`, seq: node.seq }
   const others = by.length === 1 ? "" : ` · ${by.length - 1} more`
   const text = word === "elsewhere" ? "carried from another run" : sourceOf(walk, first, room)

@@ -63,10 +63,19 @@ const once = (walk: Walk, id: string, seq: number, below: (walk: Walk) => Readon
 const valueBelow = (walk: Walk, node: Chain.ValueNode): ReadonlyArray<Step> =>
   once(walk, node.id, node.seq, (walk) => [
     ...ScreenVerdict.next(walk, node.id).flatMap(({ edge, node }) =>
-      node.kind === "carrier" ? [carrierStep(walk, node, edge.by)] : []
+      node.kind === "carrier" ? [carrierStep(walk, node, edge.by)] : toldStep(walk, node)
     ),
     ...gapSteps(walk, node.id)
   ])
+
+/** What a boundary rests on. */
+const toldStep = (walk: Walk, node: Chain.Node): ReadonlyArray<Step> => {
+  if (node.kind === "root") return [{ label: "", claim: recorded([]), where: node.what, seq: node.seq, below: nothing }]
+  if (node.kind !== "call") return []
+  const { seq } = node
+  const where = `by the ${callText(node, walk.room)}`
+  return [{ label: "declared", claim: recorded([]), where, seq, below: () => callBelow(walk, node, seq) }]
+}
 
 const argumentStep = (walk: Walk, node: Chain.ValueNode): Step => ({
   label: JSON.stringify(node.value),
@@ -132,6 +141,8 @@ const carrierStep = (walk: Walk, carrier: Chain.CarrierNode, by: ReadonlyArray<s
   }
 }
 
+const placed = { reply: "said", arguments: "argued", boundary: "told after the answer" } as const
+
 const askedStep = (walk: Walk, node: Chain.Node, word: ScreenVerdict.Word | undefined): Step | undefined => {
   if (node.kind === "value") {
     return {
@@ -139,7 +150,7 @@ const askedStep = (walk: Walk, node: Chain.Node, word: ScreenVerdict.Word | unde
       labelStyle: "mark",
       claim: word ?? "",
       claimStyle: word === "recorded" ? "good" : word === "nowhere" ? "bad" : "warn",
-      where: `${node.place === "reply" ? "said" : "argued"} in pass ${node.pass}`,
+      where: `${placed[node.place]} in pass ${node.pass}`,
       seq: node.seq,
       below: () => valueBelow(walk, node)
     }

@@ -2,7 +2,7 @@
  * A `ScreenVerdict` is what a chain says of a value that was asked about: whether a cause of it is on the record.
  *
  * A value is `recorded` if a piece on the wire held it that the model did not write itself, or that it wrote in an earlier
- * reply where the value was recorded in turn. It is `elsewhere` if the only such piece was carried from another run.
+ * reply where the value was recorded in turn, or if a call declared it. It is `elsewhere` if the only such piece was carried from another run.
  *
  * @internal
  */
@@ -81,12 +81,17 @@ const carrierWord = (walk: Graph, carrier: Chain.CarrierNode, known: Known): Wor
   )
 }
 
+/** What a value rests on that no piece carries: a call that declared it, or the runtime that wrote it. */
+const isTold = (walk: Graph, id: string): boolean =>
+  next(walk, id).some(({ node }) => node.kind === "call" || node.kind === "root")
+
 /** The words of all values. What the model wrote goes back to earlier passes only, so the earliest come first. */
 const words = (walk: Graph): Known => {
   const values = Array.from(walk.nodes.values()).flatMap((node) => (node.kind === "value" ? [node] : []))
   const known = new Map<string, Word>()
   for (const { id } of values.sort((a, b) => a.pass - b.pass)) {
-    known.set(id, best(carriersOf(walk, id).map((carrier) => carrierWord(walk, carrier, known))))
+    const carried = carriersOf(walk, id).map((carrier) => carrierWord(walk, carrier, known))
+    known.set(id, isTold(walk, id) ? "recorded" : best(carried))
   }
   return known
 }

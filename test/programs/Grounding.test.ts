@@ -1,3 +1,4 @@
+import * as Toolkit from "@effect/ai/Toolkit"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either } from "effect"
 import type * as Event from "../../src/kernel/Event.ts"
@@ -5,6 +6,7 @@ import * as Grounding from "../../src/kernel/Grounding.ts"
 import * as GroundingSource from "../../src/kernel/GroundingSource.ts"
 import * as Run from "../../src/kernel/Run.ts"
 import * as Agent from "../../src/programs/Agent.ts"
+import * as Echoes from "../../src/programs/Echoes.ts"
 import * as LLM from "../../src/services/LLM.ts"
 import * as Record from "../../src/services/Record.ts"
 import * as Shop from "./Shop.ts"
@@ -203,5 +205,43 @@ describe("The sources of a run", () => {
       const { events } = yield* play(shop(grounding), ["9999 is abb."])
       assert.deepStrictEqual(judgements(events)[0]?.unsupported, [{ value: "abb", shape: "declared" }])
     })
+  )
+
+  it.effect("takes no echo of what the model itself wrote for evidence", () =>
+    Effect.gen(function* () {
+      const tools = [Shop.Price, Shop.Price.annotate(Echoes.Echoes, ["article"])].map((tool) => Toolkit.make(tool))
+      const unsupported: Array<unknown> = []
+      for (const toolkit of tools) {
+        const agent = Agent.make({ name: "shop", instructions: "Sell.", toolkit, grounding: "assist" })
+        const price = toolkit.toLayer({ price: ({ article }) => Effect.succeed({ article, price: 5_100 }) })
+        const script = LLM.byPass([LLM.call("price", { article: "X4711" }, "p"), "X4711 costs 5100."])
+        const run = Effect.gen(function* () {
+          const first = yield* Agent.run(agent, "Sell one.", { runId: "r" })
+          const again = yield* Agent.followUp(agent, "r", "Again?", { runId: "s" }).pipe(
+            Effect.provide(LLM.layerScripted(LLM.byPass(["X4711, as I said, and 5100."])))
+          )
+          const carried = Grounding.corpus(yield* Shop.events("s"), {
+            echoes: () => Echoes.of(toolkit.tools.price)
+          })
+          const same = Grounding.judge({ answer: "X4711 5100", ...carried }).unsupported
+          return [first, again].map(({ grounding }) => grounding?.unsupported).concat([same])
+        })
+        unsupported.push(yield* run.pipe(Effect.provide([Shop.services, price, LLM.layerScripted(script)])))
+      }
+      const x4711 = [{ value: "X4711", shape: "identifier" }]
+      assert.deepStrictEqual(unsupported, [
+        [[], [], []],
+        [x4711, x4711, x4711]
+      ])
+    })
+  )
+
+  it.effect("is refused if a tool echoes an argument that it does not have", () =>
+    Effect.gen(function* () {
+      const toolkit = Toolkit.make(Shop.Price.annotate(Echoes.Echoes, ["article", "artcle"]))
+      const agent = Agent.make({ name: "shop", instructions: "Sell.", toolkit })
+      const error = yield* Effect.flip(Agent.run(agent, "Sell one."))
+      assert.include(error.message, 'Tool "price" echoes "artcle", which is no argument of it. It has "article".')
+    }).pipe(Effect.provide([Shop.services, Shop.handlers([]), LLM.layerScripted([])]))
   )
 })
