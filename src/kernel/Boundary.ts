@@ -4,15 +4,20 @@
  *
  * @internal
  */
+import * as Answering from "./Answering.ts"
 import * as Coverage from "./Coverage.ts"
 import * as Digest from "./Digest.ts"
 import * as FindingState from "./FindingState.ts"
 import * as MessageHash from "./MessageHash.ts"
 import type * as State from "./State.ts"
 
-/** The answer that a reply becomes: the reply, and the boundary after it if there is one. */
-export const compose = ({ coverage = [], started }: State.State, content: string): string =>
-  started?.manifest.coverage?.inAnswer === true ? Coverage.compose(content, coverage) : content
+/** The answer that a reply becomes: the reply, and the boundary after it if there is one. JSON has none. */
+export const compose = ({ coverage = [], started }: State.State, final: State.Final): string => {
+  const text = Answering.textOf(final)
+  return started?.manifest.coverage?.inAnswer === true && final.given === undefined
+    ? Coverage.compose(text, coverage)
+    : text
+}
 
 /** The conversation ends with the answer as it was given. `seq` is the event that gave it. */
 export const tell = (state: State.State, content: string, seq: number): State.State => {
@@ -36,7 +41,8 @@ export interface Boundary {
 }
 
 export const of = ({ answered, coverage = [], final }: State.State): Boundary | undefined => {
-  if (answered === undefined || final === undefined || answered.content.length <= final.content.length) return undefined
+  if (answered === undefined || final === undefined || final.given !== undefined) return undefined
+  if (answered.content.length <= final.content.length) return undefined
   const start = final.content.length
   return { text: answered.content.slice(start), start, declared: coverage }
 }

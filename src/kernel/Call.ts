@@ -5,6 +5,7 @@
  * @internal
  */
 import * as Either from "effect/Either"
+import * as Answering from "./Answering.ts"
 import * as Budget from "./Budget.ts"
 import * as CallArguments from "./CallArguments.ts"
 import * as CallOutcome from "./CallOutcome.ts"
@@ -125,6 +126,9 @@ const judge = (state: State.State, known: CallArguments.Known, call: Message.Too
   if (tool === undefined) {
     const offered = state.selection.tools.map(({ tool: { name } }) => name)
     return refuse(call, Refusal.unknownTool(call.toolName, offered))
+  }
+  if (Answering.isTool(state.started, call.toolName) && (state.transcript.open?.calls.length ?? 1) > 1) {
+    return refuse(call, Refusal.answerNotAlone(call.toolName))
   }
   const args = Either.map(CallArguments.read(call.args), (own) =>
     state.findings === undefined ? own : CallArguments.findings(known, call.toolName, own).args

@@ -5,6 +5,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
+import * as AnswerEvent from "./AnswerEvent.ts"
 import * as CallOutcome from "./CallOutcome.ts"
 import * as CheckEvent from "./CheckEvent.ts"
 import * as CoverageEvent from "./CoverageEvent.ts"
@@ -73,12 +74,20 @@ export type Findings = typeof Findings.Type
 export const Coverage = Schema.Struct({ inAnswer: Schema.Literal(true) })
 export type Coverage = typeof Coverage.Type
 
+/**
+ * The answer has a schema. `corrections`: so often one that does not fit is sent back. `inside`: the property that holds it,
+ * where it is no object itself.
+ */
+export const Answer = Schema.Struct({ corrections: Schema.NonNegativeInt, inside: optional(Schema.NonEmptyString) })
+export type Answer = typeof Answer.Type
+
 /** What a run was started with. `importedFrom` names the foreign format that it was read from. */
 export const Manifest = Schema.Struct({
   limits: Limits,
   skills: optional(Skills),
   findings: optional(Findings),
   coverage: optional(Coverage),
+  answer: optional(Answer),
   checks: optional(Schema.Struct({ posture: CheckEvent.Posture })),
   importedFrom: optional(Schema.String),
   untold: optional(Schema.Array(Untold))
@@ -160,7 +169,9 @@ export const Parameters = Schema.Struct({
   topP: optional(Schema.JsonNumber),
   maxOutputTokens: optional(Schema.NonNegativeInt),
   seed: optional(Schema.Int),
-  stopSequences: optional(Schema.Array(Schema.String))
+  stopSequences: optional(Schema.Array(Schema.String)),
+  /** JSON Schema that the reply was asked to be JSON of, by the provider's own means. */
+  answerSchema: optional(Schema.Unknown)
 })
 export type Parameters = typeof Parameters.Type
 
@@ -232,7 +243,12 @@ export const ToolSettled = Schema.TaggedStruct("ToolSettled", {
 })
 export type ToolSettled = typeof ToolSettled.Type
 
-export const Answered = Schema.TaggedStruct("Answered", { iteration, content: Schema.String })
+/** `value` is the answer by the run's schema, encoded; `content` is then its JSON. */
+export const Answered = Schema.TaggedStruct("Answered", {
+  iteration,
+  content: Schema.String,
+  value: optional(Schema.Unknown)
+})
 export type Answered = typeof Answered.Type
 
 /** `answered`: there is an answer. `stopped`: a limit, an interruption or the end of a trace. `failed`: an error. */
@@ -267,7 +283,9 @@ export const Event = Schema.Union(
   ...FindingEvent.FindingEvent.members,
   ...CoverageEvent.CoverageEvent.members,
   GroundingEvent.GroundingJudged,
-  ...CheckEvent.CheckEvent.members
+  ...CheckEvent.CheckEvent.members,
+  AnswerEvent.AnswerRead,
+  AnswerEvent.AnswerRejected
 )
 export type Event = typeof Event.Type
 

@@ -6,6 +6,7 @@
  */
 import * as Either from "effect/Either"
 import * as HashMap from "effect/HashMap"
+import * as Answering from "./Answering.ts"
 import * as CallArguments from "./CallArguments.ts"
 import * as Event from "./Event.ts"
 import type * as FindingEvent from "./FindingEvent.ts"
@@ -144,7 +145,8 @@ export const ofCalls = (state: State.State, known: CallArguments.Known): Readonl
   for (const call of open.calls) {
     const read = CallArguments.read(call.args)
     if (Either.isLeft(read)) continue
-    const declaredOn = { toolCallId: call.toolCallId }
+    const isAnswer = Answering.isTool(state.started, call.toolName)
+    const declaredOn = isAnswer ? ("answer" as const) : { toolCallId: call.toolCallId }
     const own = CallArguments.findings(known, call.toolName, read.right)
     declare(filing, state.iteration, declaredOn, own)
     if (CallArguments.toolOf(known, call.toolName) !== undefined)
@@ -153,13 +155,17 @@ export const ofCalls = (state: State.State, known: CallArguments.Known): Readonl
   return filing.events.slice(state.findings?.filed)
 }
 
-/** The values of an answer that rest on what is no fact, as far as they are not on the record. A text declares nothing. */
-export const ofAnswer = (state: State.State): ReadonlyArray<FindingEvent.Filed> => {
+/**
+ * What an answer declares, and its values that rest on what is no fact, as far as they are not on the record. A text
+ * declares nothing, and a call has been filed.
+ */
+export const ofAnswer = (state: State.State, final: State.Final): ReadonlyArray<FindingEvent.Filed> => {
   const base = state.marks.at(-1)?.findings
-  const { final } = state
-  if (base === undefined || final === undefined) return []
+  if (base === undefined || final.given?.by === "call") return []
   const filing = begin(state, base)
-  use(filing, state, final.iteration, "answer", final.content)
+  const read = final.given === undefined ? Either.left(undefined) : CallArguments.read(final.content)
+  if (Either.isRight(read)) declare(filing, final.iteration, "answer", FindingRead.read(read.right))
+  use(filing, state, final.iteration, "answer", final.given === undefined ? final.content : final.given.value)
   return filing.events.slice(state.findings?.filed)
 }
 

@@ -5,6 +5,7 @@
  * @internal
  */
 import * as Either from "effect/Either"
+import * as Answering from "./Answering.ts"
 import * as Boundary from "./Boundary.ts"
 import * as CheckState from "./CheckState.ts"
 import * as CoverageEvent from "./CoverageEvent.ts"
@@ -12,7 +13,10 @@ import * as Digest from "./Digest.ts"
 import type * as Event from "./Event.ts"
 import type * as FindingEvent from "./FindingEvent.ts"
 import * as FindingState from "./FindingState.ts"
+import * as FoldSelection from "./FoldSelection.ts"
 import type * as GroundingEvent from "./GroundingEvent.ts"
+import * as Json from "./Json.ts"
+import * as Law from "./Law.ts"
 import type * as Message from "./Message.ts"
 import * as SkillState from "./SkillState.ts"
 import * as State from "./State.ts"
@@ -23,11 +27,6 @@ import * as Wire from "./Wire.ts"
 /** The state with what its checks have come to, if it keeps them. */
 const withChecks = (state: State.State, checks: CheckState.CheckState | undefined): State.State =>
   checks === undefined ? state : { ...state, checks }
-
-const violation = (state: State.State, law: string): State.State => ({
-  ...state,
-  violations: [...state.violations, { seq: state.seq - 1, law }]
-})
 
 type Said = Pick<Wire.MessagePiece, "id" | "origin" | "seq" | "cause" | "from" | "message">
 
@@ -53,7 +52,7 @@ const say = (state: State.State, said: ReadonlyArray<Said>): State.State => {
 
 /** What findings change is how the conversation is sent, too. */
 const find = (state: State.State, event: FindingEvent.FindingEvent): State.State => {
-  if (state.findings === undefined) return violation(state, "Findings are filed in a run that has them on.")
+  if (state.findings === undefined) return Law.broken(state, "Findings are filed in a run that has them on.")
   const findings = FindingState.step(state.findings, event, { messages: state.messages, seq: state.seq - 1 })
   return { ...state, findings, messagesHash: findings.rolls.at(-1) ?? "" }
 }
@@ -66,7 +65,7 @@ const hear = (
   origin: Event.Origin = "person"
 ): State.State => {
   const next = Transcript.append(state.transcript, { role: "user", content })
-  if (Either.isLeft(next)) return violation(state, "Nothing is said while calls are open.")
+  if (Either.isLeft(next)) return Law.broken(state, "Nothing is said while calls are open.")
   const seq = state.seq - 1
   const { final: _, ...open } = state
   const message: Message.User = { role: "user", content }
@@ -89,54 +88,13 @@ const carry = (state: State.State, event: Event.MessageCarried): State.State => 
       ? Transcript.settle(state.transcript, message)
       : Transcript.append(state.transcript, message)
   if (Either.isLeft(next))
-    return violation(state, `A carried message must continue the conversation: ${next.left.what}`)
+    return Law.broken(state, `A carried message must continue the conversation: ${next.left.what}`)
   const seq = state.seq - 1
   const { from } = event
   const cause: Wire.Cause = { by: "carried", seq }
   return say({ ...state, transcript: next.right }, [
     { id: `carried:${seq}`, origin: event.origin ?? originOf(message), seq, cause, from, message }
   ])
-}
-
-const declarePiece = (state: State.State, event: Event.PieceDeclared): State.State =>
-  event.hash === Wire.systemHash(event.text)
-    ? { ...state, pieces: [...state.pieces, { seq: state.seq - 1, declared: event }] }
-    : violation(state, "A declared text has the hash it names.")
-
-const declareTool = (state: State.State, event: Event.ToolDeclared): State.State =>
-  event.hash === Wire.toolHash(event)
-    ? { ...state, tools: [...state.tools, { seq: state.seq - 1, declared: event }] }
-    : violation(state, "A declared tool has the hash it names.")
-
-const select = (state: State.State, event: Event.PiecesSelected): State.State => {
-  const cause: Wire.Cause = { by: "selected", seq: state.seq - 1 }
-  const system = event.activeIds.flatMap((id): ReadonlyArray<Wire.SystemPiece> => {
-    const named = event.texts?.find((one) => one.id === id)?.hash
-    const found = state.pieces.findLast(
-      ({ declared }) => declared.id === id && (named === undefined || declared.hash === named)
-    )
-    if (found === undefined) return []
-    const { hash, origin, owner, text } = found.declared
-    const base = { id, slot: "system", origin, seq: found.seq, cause, hash, text } as const
-    return [owner === undefined ? base : { ...base, owner }]
-  })
-  const tools = event.toolNames.flatMap((name): ReadonlyArray<Wire.ToolPiece> => {
-    const found = state.tools.findLast(({ declared }) => declared.name === name)
-    if (found === undefined) return []
-    const { annotations, description, hash, schema } = found.declared
-    const tool = { name, ...(description === undefined ? {} : { description }), schema }
-    const origin = annotations.by === "runtime" ? "runtime" : "app"
-    return [{ id: `tool:${name}`, slot: "tools", origin, seq: found.seq, cause, hash, tool }]
-  })
-  const selection: Wire.Selection = {
-    system,
-    tools,
-    systemHash: system.reduce((rolled, { hash }) => Digest.roll(rolled, hash), ""),
-    toolsHash: tools.reduce((rolled, { hash }) => Digest.roll(rolled, hash), "")
-  }
-  const complete = system.length === event.activeIds.length && tools.length === event.toolNames.length
-  const next = { ...state, selection }
-  return complete ? next : violation(next, "Only what was declared can be selected.")
 }
 
 const call = (state: State.State, event: Event.ModelCalled): State.State => {
@@ -170,8 +128,8 @@ const call = (state: State.State, event: Event.ModelCalled): State.State => {
     marks: [...state.marks, mark],
     spent: { ...state.spent, passes: state.spent.passes + 1 }
   }
-  if (event.iteration !== state.iteration + 1) return violation(next, "Passes are counted from 1 without a gap.")
-  if (state.transcript.open !== undefined) return violation(next, "No pass starts while calls are open.")
+  if (event.iteration !== state.iteration + 1) return Law.broken(next, "Passes are counted from 1 without a gap.")
+  if (state.transcript.open !== undefined) return Law.broken(next, "No pass starts while calls are open.")
   return next
 }
 
@@ -189,7 +147,7 @@ const reply = (state: State.State, event: Event.ModelReplied): State.State => {
       unmetered: state.spent.unmetered + (unmetered ? 1 : 0)
     }
   }
-  if (Either.isLeft(appended)) return violation(heard, "A reply comes when no call is open.")
+  if (Either.isLeft(appended)) return Law.broken(heard, "A reply comes when no call is open.")
   const { stopReason } = event
   const next = { ...heard, transcript: appended.right }
   const told: State.State =
@@ -199,7 +157,7 @@ const reply = (state: State.State, event: Event.ModelReplied): State.State => {
           ...say(next, [{ ...replyPlace(state, seq), message: { role: "assistant", content, toolCalls } }]),
           final: { seq, iteration, content }
         }
-  return calling === iteration ? told : violation(told, "A reply answers the pass that called the model.")
+  return calling === iteration ? told : Law.broken(told, "A reply answers the pass that called the model.")
 }
 
 const replyPlace = (state: State.State, seq: number): Omit<Said, "message"> => ({
@@ -210,19 +168,19 @@ const replyPlace = (state: State.State, seq: number): Omit<Said, "message"> => (
 })
 
 const start = (state: State.State, event: Event.ToolCalled): State.State => {
-  const { args, owner, replay, toolCallId } = event
+  const { args, owner, replay, toolCallId, toolName } = event
   const open = state.transcript.open
   const waiting = open?.calls.slice(open.settled.length).some((one) => one.toolCallId === toolCallId) === true
-  if (!waiting) return violation(state, "Only a call of the open reply can be started.")
+  if (!waiting) return Law.broken(state, "Only a call of the open reply can be started.")
   if (state.startedCalls.some((one) => one.toolCallId === toolCallId))
-    return violation(state, "A call is started once.")
+    return Law.broken(state, "A call is started once.")
   return {
     ...state,
     startedCalls: [
       ...state.startedCalls,
       { toolCallId, seq: state.seq - 1, args, ...(owner === undefined ? {} : { owner }), replay }
     ],
-    spent: { ...state.spent, toolCalls: state.spent.toolCalls + 1 }
+    spent: { ...state.spent, toolCalls: state.spent.toolCalls + (Answering.isTool(state.started, toolName) ? 0 : 1) }
   }
 }
 
@@ -231,7 +189,7 @@ const settle = (state: State.State, event: Event.ToolSettled): State.State => {
   const message: Message.Tool = { role: "tool", toolCallId, toolName, outcome, content: served }
   const settled = Transcript.settle(state.transcript, message)
   if (Either.isLeft(settled))
-    return violation(state, `A call has exactly one settlement, in order: ${settled.left.what}`)
+    return Law.broken(state, `A call has exactly one settlement, in order: ${settled.left.what}`)
   const started = state.startedCalls.find((one) => one.toolCallId === toolCallId)
   // A tool's own error is quoted; every other text of an error is ours.
   const byRuntime = State.isOurs(state.started, toolName) || (error !== undefined && error.tag !== "ToolFailed")
@@ -258,8 +216,27 @@ const settle = (state: State.State, event: Event.ToolSettled): State.State => {
       ? { lost: [...state.lost, { toolCallId, toolName, reason: error }] }
       : {})
   }
-  return settled.right.open === undefined ? close(next) : next
+  const answered = Answering.isTool(state.started, toolName) ? answering(next, event, started?.args) : next
+  return settled.right.open === undefined ? close(answered) : answered
 }
+
+/** A call that gives the answer was taken, or its mistakes are told. */
+const answering = (
+  state: State.State,
+  { error, iteration, outcome }: Event.ToolSettled,
+  args: unknown
+): State.State => {
+  if (outcome === "ran-ok") {
+    const value = Answering.valueIn(state.started, args)
+    return { ...state, final: { seq: state.seq - 1, iteration, content: "", given: { value, by: "call" } } }
+  }
+  return error === undefined ? state : rejected(state, [error.what])
+}
+
+const rejected = (state: State.State, issues: ReadonlyArray<string>): State.State => ({
+  ...state,
+  answering: { rejected: (state.answering?.rejected ?? 0) + 1, issues }
+})
 
 /** The last settlement closes the unit: the reply and its results become part of the conversation at once. */
 const close = (state: State.State): State.State => {
@@ -285,11 +262,11 @@ const fail = (state: State.State, event: Event.ModelFailed): State.State => {
     failure: event,
     spent: { ...state.spent, usage: Usage.add(state.spent.usage, event.usage ?? Usage.none) }
   }
-  return calling === event.iteration ? next : violation(next, "A failure ends the pass that called the model.")
+  return calling === event.iteration ? next : Law.broken(next, "A failure ends the pass that called the model.")
 }
 
 const begin = (state: State.State, event: Event.RunStarted): State.State => {
-  if (state.seq !== 1) return violation(state, "A run starts once, with its first event.")
+  if (state.seq !== 1) return Law.broken(state, "A run starts once, with its first event.")
   const { cursors, steps = {} } = event
   const skills = cursors === undefined ? state.skills : { ...state.skills, cursors, steps }
   const { findings } = event.manifest
@@ -305,20 +282,21 @@ const judged = (state: State.State, event: GroundingEvent.GroundingJudged): Stat
   return hear({ ...next, revised: true }, event.asked ?? "", "reminded", "runtime")
 }
 
-/** The answer is the last reply, with the boundary that the run asks for. */
+/** The answer is the last reply, with the boundary that the run asks for, or what fits the schema. */
 const answer = (state: State.State, event: Event.Answered): State.State => {
   const { final } = state
   const next = { ...state, answered: event }
-  return final?.iteration === event.iteration && Boundary.compose(state, final.content) === event.content
-    ? Boundary.tell(next, event.content, state.seq - 1)
-    : violation(next, "An answer is what the last reply said.")
+  const isSaid = final?.iteration === event.iteration && Boundary.compose(state, final) === event.content
+  const isGiven = final?.given === undefined ? event.value === undefined : Json.equal(final.given.value, event.value)
+  if (!isSaid || !isGiven) return Law.broken(next, "An answer is what the last reply said.")
+  return final.given === undefined ? Boundary.tell(next, event.content, state.seq - 1) : next
 }
 
 /** The state after an event. */
 export const step = (before: State.State, event: Event.Event): State.State => {
   const state = { ...before, seq: before.seq + 1 }
-  if (before.ended !== undefined) return violation(state, "Nothing follows the terminal event.")
-  if (before.seq === 0 && event._tag !== "RunStarted") return violation(state, "A record starts with RunStarted.")
+  if (before.ended !== undefined) return Law.broken(state, "Nothing follows the terminal event.")
+  if (before.seq === 0 && event._tag !== "RunStarted") return Law.broken(state, "A record starts with RunStarted.")
   switch (event._tag) {
     case "RunStarted":
       return begin(state, event)
@@ -327,11 +305,11 @@ export const step = (before: State.State, event: Event.Event): State.State => {
     case "MessageReceived":
       return hear(state, event.content, "received")
     case "PieceDeclared":
-      return declarePiece(state, event)
+      return FoldSelection.declarePiece(state, event)
     case "ToolDeclared":
-      return declareTool(state, event)
+      return FoldSelection.declareTool(state, event)
     case "PiecesSelected":
-      return select(state, event)
+      return FoldSelection.select(state, event)
     case "ModelCalled":
       return call(state, event)
     case "ModelReplied":
@@ -347,7 +325,7 @@ export const step = (before: State.State, event: Event.Event): State.State => {
     case "RunEnded":
       return state.transcript.open === undefined
         ? { ...state, ended: event }
-        : violation({ ...state, ended: event }, "A run ends with every call settled.")
+        : Law.broken({ ...state, ended: event }, "A run ends with every call settled.")
     case "StepReminded": {
       const skills = SkillState.step(state.skills, event)
       return hear({ ...state, skills }, event.content, "reminded", "runtime")
@@ -361,7 +339,7 @@ export const step = (before: State.State, event: Event.Event): State.State => {
     case "SkillSuperseded":
       return event.iteration === state.iteration + 1
         ? { ...state, skills: SkillState.step(state.skills, event) }
-        : violation(state, "A decision is of the pass that it is made for.")
+        : Law.broken(state, "A decision is of the pass that it is made for.")
     case "SkillPicked":
     case "SkillRefused":
     case "StepSkipped":
@@ -380,11 +358,20 @@ export const step = (before: State.State, event: Event.Event): State.State => {
       return { ...state, coverage: [...(state.coverage ?? []), CoverageEvent.read(event)] }
     case "GroundingJudged":
       return judged(state, event)
+    case "AnswerRead": {
+      const { final } = state
+      const given = { value: Answering.valueIn(state.started, event.value), by: "text" as const }
+      return final?.iteration === event.iteration && final.given === undefined
+        ? { ...state, final: { ...final, given } }
+        : Law.broken(state, "What is read as the answer is the last reply.")
+    }
+    case "AnswerRejected":
+      return hear(rejected(state, event.issues), event.asked, "reminded", "runtime")
     case "FaultFound":
       return withChecks(state, state.checks && CheckState.fault(state.checks, event))
     case "ChecksFiled":
       return state.checks?.filed === undefined
         ? withChecks(state, state.checks && { ...state.checks, filed: event })
-        : violation(state, "Checks are filed once.")
+        : Law.broken(state, "Checks are filed once.")
   }
 }

@@ -4,6 +4,7 @@
  * @internal
  */
 import * as Either from "effect/Either"
+import * as Answering from "./Answering.ts"
 import * as Event from "./Event.ts"
 import * as Grounding from "./Grounding.ts"
 import type * as GroundingEvent from "./GroundingEvent.ts"
@@ -58,16 +59,16 @@ const asked = ({ more, unsupported }: Grounding.Verdict): string => {
 export const judge = (
   { echoes, options, posture }: Judging,
   state: State.State,
-  { content, iteration }: NonNullable<State.State["final"]>,
+  final: State.Final,
   limited: boolean
 ): GroundingEvent.GroundingJudged => {
-  const verdict = Grounding.judge({ answer: content, ...sources(state, echoes), options })
+  const verdict = Grounding.judge({ answer: Answering.judgedOf(final), ...sources(state, echoes), options })
   const revised = state.revised === true
   const action = Grounding.action({ posture, verdict, revised, limited })
   const { candidates, more, truncated, unsupported } = verdict
   return {
     _tag: "GroundingJudged",
-    iteration,
+    iteration: final.iteration,
     posture,
     candidates,
     unsupported,

@@ -29,9 +29,11 @@ interface Common {
   readonly grounding?: GroundingEvent.GroundingJudged
 }
 
-export interface Answered extends Common {
+/** `value` is the answer by the agent's schema, decoded, and `answer` then its JSON. */
+export interface Answered<out A = undefined> extends Common {
   readonly status: "answered"
   readonly answer: string
+  readonly value: A
   readonly reason?: never
 }
 
@@ -39,6 +41,7 @@ export interface Answered extends Common {
 export interface Stopped extends Common {
   readonly status: "stopped"
   readonly answer?: never
+  readonly value?: never
   readonly reason: Refusal.Refusal
 }
 
@@ -46,18 +49,19 @@ export interface Stopped extends Common {
 export interface Waiting extends Common {
   readonly status: "waiting"
   readonly answer?: never
+  readonly value?: never
   readonly reason?: never
 }
 
-export type Outcome = Answered | Waiting | Stopped
+export type Outcome<A = undefined> = Answered<A> | Waiting | Stopped
 
 /** The outcome of a run that has ended. A run that failed is a stop with the reason of its failure. */
-export const of = (runId: string, state: State.State, ended: Event.RunEnded): Outcome => {
+export const of = <A>(runId: string, state: State.State, ended: Event.RunEnded, value: A): Outcome<A> => {
   const { usage, passes } = ended
   const { grounding, lost: pending } = state
   const findings = state.findings?.ledger.rows ?? []
   const common = { runId, pending, usage, passes, findings, ...(grounding === undefined ? {} : { grounding }) }
   return ended.status === "answered" && state.answered !== undefined
-    ? { ...common, status: "answered", answer: state.answered.content }
+    ? { ...common, status: "answered", answer: state.answered.content, value }
     : { ...common, status: "stopped", reason: ended.reason ?? Refusal.traceEnded }
 }

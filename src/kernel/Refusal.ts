@@ -28,6 +28,8 @@ export const Tag = Schema.Literal(
   "TraceEnded",
   "ModelFailed",
   "AnswerUngrounded",
+  "AnswerInvalid",
+  "AnswerNotAlone",
   "SkillHidden",
   "SkillUnreachable",
   "PostureHeld",
@@ -288,4 +290,26 @@ export const answerUngrounded = (values: ReadonlyArray<string>, count: number): 
   next: "Give the agent a tool that returns these values, exempt them, or ask for less.",
   outcome: "not-applied",
   retry: "after-human"
+})
+
+/** What was given as the answer never fitted its schema. */
+export const answerInvalid = (issues: ReadonlyArray<string>, count: number): Refusal => ({
+  tag: "AnswerInvalid",
+  law: "An answer is what its schema says, or it is no answer.",
+  code: "WF-RUN-015",
+  what: `No answer fitted its schema: ${count} were given, the last with these mistakes: ${list(issues.map((issue) => Printable.clip(Printable.line(issue), 160)).slice(0, 8))}.`,
+  next: "Say in the instructions what the answer must hold, or loosen its schema; the record of the run is whole.",
+  outcome: "not-applied",
+  retry: "after-human"
+})
+
+/** The answer was given together with calls whose results it cannot have known. */
+export const answerNotAlone = (tool: string): Refusal => ({
+  tag: "AnswerNotAlone",
+  law: "An answer follows the results that it rests on.",
+  code: "WF-TOOL-014",
+  what: `${name(tool)} was called together with other tools, before their results were known, and was not taken.`,
+  next: "Call it again, alone, once the results are there.",
+  outcome: "not-applied",
+  retry: "never"
 })

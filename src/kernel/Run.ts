@@ -13,6 +13,7 @@
  * @since 0.1.0
  */
 import { dual } from "effect/Function"
+import * as Answering from "./Answering.ts"
 import * as Boundary from "./Boundary.ts"
 import * as Budget from "./Budget.ts"
 import * as Call from "./Call.ts"
@@ -49,6 +50,8 @@ export interface Spec {
 export type Command =
   | { readonly _tag: "CallModel"; readonly wire: Wire.Wire }
   | { readonly _tag: "RunTools"; readonly iteration: number; readonly calls: ReadonlyArray<Call.Planned> }
+  /** The last reply is to be read by the schema of answers. */
+  | { readonly _tag: "ReadAnswer"; readonly iteration: number; readonly content: string }
   | { readonly _tag: "Finish"; readonly ended: Event.RunEnded }
 
 export interface Decision {
@@ -186,12 +189,29 @@ export const decide = (spec: Spec, state: State.State): Decision => {
   return { events: [...found, ...events], command }
 }
 
+const answeredWith = (state: State.State, final: State.Final): Event.Answered => ({
+  _tag: "Answered",
+  iteration: final.iteration,
+  content: Boundary.compose(state, final),
+  ...(final.given === undefined ? {} : { value: final.given.value })
+})
+
+/** A reply that is not an answer yet, in a run whose answers have a schema. */
+const unread = (spec: Spec, state: State.State, { content, iteration }: State.Final): Decision => {
+  if (state.marks.at(-1)?.parameters.answerSchema !== undefined) {
+    return { events: [], command: { _tag: "ReadAnswer", iteration, content } }
+  }
+  const rejected = Answering.notCalled(iteration)
+  const { command, events } = next(spec, Fold.step(state, rejected))
+  return { events: [rejected, ...events], command }
+}
+
 /** What becomes of the reply that would be the answer. A judgement that is on the record is not made again. */
-const answer = (spec: Spec, before: State.State, final: NonNullable<State.State["final"]>): Decision => {
-  const { content, iteration } = final
+const answer = (spec: Spec, before: State.State, final: State.Final): Decision => {
+  const { iteration } = final
   const { elapsedMs, grounding, limits } = spec
   const held = before.grounding?.iteration === iteration ? before.grounding : undefined
-  const isJudged = held !== undefined || before.answered !== undefined || content.trim() === ""
+  const isJudged = held !== undefined || before.answered !== undefined || Answering.judgedOf(final).trim() === ""
   const limited = Budget.pass(limits, before.spent, elapsedMs) !== undefined
   const fresh = grounding === undefined || isJudged ? [] : [GroundingSource.judge(grounding, before, final, limited)]
   const state = fresh.reduce<State.State>(Fold.step, before)
@@ -207,12 +227,7 @@ const answer = (spec: Spec, before: State.State, final: NonNullable<State.State[
     return finish(state, fresh, end(state, "failed", elapsedMs, reason))
   }
   const answered =
-    state.answered === undefined
-      ? [
-          ...FindingPass.ofAnswer(state),
-          { _tag: "Answered" as const, iteration, content: Boundary.compose(state, content) }
-        ]
-      : []
+    state.answered === undefined ? [...FindingPass.ofAnswer(state, final), answeredWith(state, final)] : []
   return finish(state, [...fresh, ...answered], end(state, "answered", elapsedMs, undefined))
 }
 
@@ -229,6 +244,7 @@ const next = (spec: Spec, state: State.State): Decision => {
   }
   if (calling !== undefined) return { events: [], command: { _tag: "CallModel", wire: Wire.project(state, calling) } }
   if (final !== undefined) {
+    if (state.started?.manifest.answer !== undefined && final.given === undefined) return unread(spec, state, final)
     const reminded = spec.skills === undefined ? undefined : SkillPass.remind(spec.skills, state)
     if (reminded !== undefined && Budget.pass(spec.limits, state.spent, elapsedMs) === undefined) {
       const { command, events } = ask(spec, Fold.step(state, reminded))
@@ -236,6 +252,8 @@ const next = (spec: Spec, state: State.State): Decision => {
     }
     return answer(spec, state, final)
   }
+  const unanswered = Answering.over(state)
+  if (unanswered !== undefined) return finish(state, [], end(state, "failed", elapsedMs, unanswered))
   const over = state.exhausted ?? Budget.pass(spec.limits, state.spent, elapsedMs)
   return over === undefined ? ask(spec, state) : finish(state, [], end(state, "stopped", elapsedMs, over))
 }

@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import * as Answering from "./Answering.ts"
 import * as Budget from "./Budget.ts"
 import type * as CheckState from "./CheckState.ts"
 import type * as Coverage from "./Coverage.ts"
@@ -37,6 +38,14 @@ export interface Declared<A> {
   readonly declared: A
 }
 
+/** What would be the answer. `given` is what fits the schema of answers, of a run that has one. */
+export interface Final {
+  readonly seq: number
+  readonly iteration: number
+  readonly content: string
+  readonly given?: { readonly value: unknown; readonly by: "call" | "text" }
+}
+
 export interface State extends Wire.Source {
   /** How many events have been folded: the sequence number of the next one. */
   readonly seq: number
@@ -54,7 +63,9 @@ export interface State extends Wire.Source {
   /** A call was refused for lack of budget: the next pass may not start. */
   readonly exhausted?: Refusal.Refusal
   /** The last reply that called nothing, while nothing was said after it. */
-  readonly final?: { readonly seq: number; readonly iteration: number; readonly content: string }
+  readonly final?: Final
+  /** How often what was given as the answer did not fit the schema of answers, and how it did not the last time. */
+  readonly answering?: { readonly rejected: number; readonly issues: ReadonlyArray<string> }
   readonly failure?: Event.ModelFailed
   readonly answered?: Event.Answered
   readonly ended?: Event.RunEnded
@@ -93,7 +104,7 @@ export const initial: State = {
 
 /** Whether a tool is ours in a run: a foreign trace may have tools of the same names. */
 export const isOurs = (started: Event.RunStarted | undefined, toolName: string): boolean =>
-  started?.manifest.skills !== undefined && CallOutcome.isFramework(toolName)
+  (started?.manifest.skills !== undefined && CallOutcome.isFramework(toolName)) || Answering.isTool(started, toolName)
 
 /** The calls of the open reply that have no settlement, in order. */
 export const unsettled = (state: State): ReadonlyArray<Message.ToolCall> => {

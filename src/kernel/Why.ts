@@ -7,9 +7,11 @@
  *
  * @since 0.1.0
  */
+import * as Answering from "./Answering.ts"
 import * as Boundary from "./Boundary.ts"
 import type { Chain } from "./Chain.ts"
 import type * as Event from "./Event.ts"
+import type * as Message from "./Message.ts"
 import * as Printable from "./Printable.ts"
 import * as Sources from "./Sources.ts"
 import * as Value from "./Value.ts"
@@ -37,6 +39,8 @@ interface Said {
   readonly content: string
   /** What the answer was given with, after these words. */
   readonly boundary?: Boundary.Boundary
+  /** The call that gave the answer, which is in its arguments. */
+  readonly call?: Message.ToolCall
 }
 
 /** What the model said, newest first: the answer, then the replies before it. A reply may be empty. */
@@ -50,9 +54,19 @@ const replies = (walk: WhyWalk.Walk): ReadonlyArray<Said> =>
 const answerOf = (walk: WhyWalk.Walk): Said | undefined => {
   const { state } = walk.sources
   const said = state.answered && replies(walk).find(({ pass }) => pass === state.answered?.iteration)
+  if (said === undefined) return undefined
   const boundary = Boundary.of(state)
-  return said === undefined || boundary === undefined ? said : { ...said, boundary }
+  const reply = walk.sources.events[said.seq]
+  const call =
+    reply?._tag === "ModelReplied" && state.final?.given?.by === "call"
+      ? reply.toolCalls.find(({ toolName }) => Answering.isTool(state.started, toolName))
+      : undefined
+  return { ...said, ...(boundary === undefined ? {} : { boundary }), ...(call === undefined ? {} : { call }) }
 }
+
+/** A value in the arguments of a call. */
+const visitArgument = (walk: WhyWalk.Walk, { pass, seq }: Said, toolCallId: string, written: Written.Written): string =>
+  WhyWalk.visitValue(walk, { seq, pass, place: "arguments", prefix: `:${Printable.line(toolCallId)}` }, written)
 
 /** Why the answer says each value that it says. */
 export const answer = (events: Iterable<Event.Event>): Chain => {
@@ -63,9 +77,13 @@ export const answer = (events: Iterable<Event.Event>): Chain => {
   return WhyWalk.chain(walk, { kind: "answer" })
 }
 
-const visitReply = (walk: WhyWalk.Walk, { boundary, content, pass, seq }: Said): void => {
+const visitReply = (walk: WhyWalk.Walk, said: Said): void => {
+  const { boundary, call, content, pass, seq } = said
   // The question's own values come first in the chain.
   for (const value of Written.inText(content)) WhyWalk.visitValue(walk, { seq, pass, place: "reply" }, value)
+  if (call !== undefined) {
+    for (const value of Written.inCall(call.args)) visitArgument(walk, said, call.toolCallId, value)
+  }
   if (boundary === undefined) return
   for (const value of Written.inText(boundary.text)) WhyBoundary.visit(walk, boundary, value)
 }
@@ -79,6 +97,14 @@ const matching = (content: string, text: string): Written.Written | undefined =>
     : { text: content.slice(at, at + text.length), start: at, end: at + text.length, phrase: true }
 }
 
+const valuesOf = ({ call, content }: Said): ReadonlyArray<Written.Written> => [
+  ...Written.inText(content),
+  ...(call === undefined ? [] : Written.inCall(call.args))
+]
+
+const argued = (args: string, text: string): Written.Written | undefined =>
+  Written.inCall(args).find((one) => Value.match(one.text, text) !== undefined || one.text === text)
+
 /** Why the answer says `text`, or the last reply that says it. Any spelling of the same value will do. */
 export const value = (events: Iterable<Event.Event>, text: string): Chain => {
   const walk = WhyWalk.start(events)
@@ -86,13 +112,15 @@ export const value = (events: Iterable<Event.Event>, text: string): Chain => {
   const said = [...(first === undefined ? [] : [first]), ...replies(walk)]
   for (const one of said) {
     const found = matching(one.content, text)
+    const given = found === undefined && one.call !== undefined ? argued(one.call.args, text) : undefined
     const beyond = found === undefined && one.boundary !== undefined ? matching(one.boundary.text, text) : undefined
     if (found !== undefined) WhyWalk.visitValue(walk, { seq: one.seq, pass: one.pass, place: "reply" }, found)
+    else if (one.call !== undefined && given !== undefined) visitArgument(walk, one, one.call.toolCallId, given)
     else if (beyond !== undefined && one.boundary !== undefined) WhyBoundary.visit(walk, one.boundary, beyond)
     else continue
     return WhyWalk.chain(walk, { kind: "value", text })
   }
-  const values = first === undefined ? [] : Written.inText(first.content).map((one) => Printable.line(one.text))
+  const values = first === undefined ? [] : valuesOf(first).map((one) => Printable.line(one.text))
   const known = values.length === 0 ? "It names no value." : `Its values: ${values.slice(0, 8).join(", ")}.`
   const whole = said.flatMap(({ content }) => Value.tokens(content)).find((one) => one.text.includes(text))
   const part = whole === undefined || text.trim() === "" ? "" : `; it is only part of ${Printable.quote(whole.text)}`
@@ -120,9 +148,7 @@ export const call = (events: Iterable<Event.Event>, pass: number): Chain => {
   }
   visitReply(walk, { seq, pass, content: reply.content })
   for (const { args, toolCallId } of reply.toolCalls) {
-    for (const one of Written.inArguments(args)) {
-      WhyWalk.visitValue(walk, { seq, pass, place: "arguments", prefix: `:${Printable.line(toolCallId)}` }, one)
-    }
+    for (const one of Written.inArguments(args)) visitArgument(walk, { seq, pass, content: "" }, toolCallId, one)
   }
   WhyWalk.visitMaps(walk, pass)
   return WhyWalk.chain(walk, { kind: "call", pass })

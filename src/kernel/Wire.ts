@@ -125,7 +125,8 @@ const parametersText = (parameters: Event.Parameters): string =>
     parameters.topP ?? null,
     parameters.maxOutputTokens ?? null,
     parameters.seed ?? null,
-    parameters.stopSequences ?? null
+    parameters.stopSequences ?? null,
+    ...(parameters.answerSchema === undefined ? [] : [parameters.answerSchema])
   ])
 
 export const sameParameters = (left: Event.Parameters, right: Event.Parameters): boolean =>

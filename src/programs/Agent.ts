@@ -11,26 +11,27 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Mailbox from "effect/Mailbox"
+import type * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Budget from "../kernel/Budget.ts"
 import type * as CheckEvent from "../kernel/CheckEvent.ts"
 import type * as Event from "../kernel/Event.ts"
 import * as Fold from "../kernel/Fold.ts"
-import type * as Gate from "../kernel/Gate.ts"
 import * as Outcome from "../kernel/Outcome.ts"
 import * as Piece from "../kernel/Piece.ts"
 import * as Printable from "../kernel/Printable.ts"
 import * as Repertoire from "../kernel/Repertoire.ts"
 import * as Run from "../kernel/Run.ts"
 import type * as Skill from "../kernel/Skill.ts"
-import type * as SkillMap from "../kernel/SkillMap.ts"
 import type * as State from "../kernel/State.ts"
 import type * as ArtifactStore from "../services/ArtifactStore.ts"
 import type * as LLM from "../services/LLM.ts"
 import * as Record from "../services/Record.ts"
+import * as AgentAnswer from "./AgentAnswer.ts"
 import * as AgentError from "./AgentError.ts"
 import * as AgentFindings from "./AgentFindings.ts"
 import * as AgentGrounding from "./AgentGrounding.ts"
+import type * as AgentOptions from "./AgentOptions.ts"
 import * as AgentReview from "./AgentReview.ts"
 import * as AgentSkills from "./AgentSkills.ts"
 import * as Dispatch from "./Dispatch.ts"
@@ -42,66 +43,25 @@ import type * as Steering from "./Steering.ts"
 
 export type { Handlers as BoundHandlers, Prepared } from "./Dispatch.ts"
 export type { Progress } from "./Loop.ts"
+export type { Limits, Options } from "./AgentOptions.ts"
 
-export { AnswerUngrounded, ChecksBlind, InvalidAgent, RunExists, RunOpen } from "./AgentError.ts"
+export { AnswerInvalid, AnswerUngrounded, ChecksBlind, InvalidAgent, RunExists, RunOpen } from "./AgentError.ts"
 export type { AgentError } from "./AgentError.ts"
-
-export interface Limits {
-  /** Turns of the loop, each at most one model call. Default 50. */
-  readonly passes?: number
-  /** Calls that were started. */
-  readonly toolCalls?: number
-  /** Tokens of all replies, as the provider reports them. */
-  readonly tokens?: number
-  /** From the start of the run, over all its processes. */
-  readonly wallTime?: Duration.DurationInput
-}
-
-export interface Options<Tools extends Record<string, Tool.Any>> {
-  readonly name: string
-  readonly instructions: string
-  readonly toolkit?: Toolkit.Toolkit<Tools>
-  /** More context for the system slot, in order, after the instructions. */
-  readonly pieces?: ReadonlyArray<Piece.Piece>
-  /** Maps of skills. Each is offered by evidence, and rides while the evidence lives. Their tools are tools of `toolkit`. */
-  readonly maps?: ReadonlyArray<SkillMap.SkillMap>
-  /** Skills that are in no map: the model may load them at any time. Their tools are tools of `toolkit`. */
-  readonly skills?: ReadonlyArray<Skill.Skill>
-  /** How long a map rides on tentative evidence; `false` never parks one. Default: a grace of 3 idle passes. */
-  readonly engagement?: { readonly renewalGrace?: number } | false
-  /** Whether a pick of the model may move a cursor: with `assist`, the default, it may; on `rails` only routes do. */
-  readonly posture?: Exclude<Gate.Posture, "guard">
-  /** Which skills the model may know of: an id that it refuses is named to it nowhere. Default: all. */
-  readonly mayName?: (skillId: string) => boolean
-  /** The model declares what earlier results were worth, and is served that back. Off unless asked for. */
-  readonly findings?: AgentFindings.Option
-  /** `inAnswer`: what tools declared of where they looked (`Coverage`) is told after the answer. Off unless asked for. */
-  readonly coverage?: { readonly inAnswer?: boolean }
-  readonly budget?: Limits
-  /** In `dev`, checks are tried on planted faults, and a run fails if one of them is blind. Default `live`. */
-  readonly checks?: CheckEvent.Posture
-  /** Judges the names and numbers of answers (`Grounding`), each against the results of the run. Off unless given. */
-  readonly grounding?: AgentGrounding.Option
-  /** Sampling parameters, sent as they are. */
-  readonly parameters?: Event.Parameters
-  /** How many calls of one reply run at once, if they only read. Default 4. */
-  readonly concurrency?: number
-  /** A result longer than this is withheld, and the model told so. Default 262,144 characters. */
-  readonly maxResultChars?: number
-}
 
 /** What a set of tools needs: their handlers, and what the handlers and the schemas need. */
 export type Handlers<Tools extends Record<string, Tool.Any>> =
   | Tool.HandlersFor<Tools>
   | Tool.Requirements<Tools[keyof Tools]>
 
-export interface Agent<out R = never> extends AgentGrounding.Judged {
+/** `R` is what its runs need beside `Services`, `A` the answers of its schema, or `undefined` without one. */
+export interface Agent<out R = never, out A = unknown> extends AgentGrounding.Judged {
   readonly name: string
   readonly pieces: ReadonlyArray<Event.PieceDeclared>
   readonly tools: ReadonlyMap<string, Dispatch.Prepared>
   readonly repertoire?: Repertoire.Repertoire
   readonly findings?: Event.Findings
   readonly coverage?: Event.Coverage
+  readonly answer: AgentAnswer.Reader<A>
   readonly handlers: Effect.Effect<Dispatch.Handlers, never, R>
   readonly limits: Event.Limits
   readonly checks: CheckEvent.Posture
@@ -124,7 +84,24 @@ export const skillTools = <Tools extends Record<string, Tool.Any>>(
   )
 
 /** An agent. What is wrong with the definition is reported, whole, by the first effect that uses it. */
-export const make = <Tools extends Record<string, Tool.Any> = {}>(options: Options<Tools>): Agent<Handlers<Tools>> => {
+export function make<Tools extends Record<string, Tool.Any> = {}, A = never, I = never, R = never>(
+  options: AgentOptions.Options<Tools> & { readonly answer: Schema.Schema<A, I, R> }
+): Agent<Handlers<Tools> | R, A>
+export function make<Tools extends Record<string, Tool.Any> = {}>(
+  options: AgentOptions.Options<Tools>
+): Agent<Handlers<Tools>, undefined>
+export function make(
+  options: AgentOptions.Options<Record<string, Tool.Any>> & {
+    readonly answer?: Schema.Schema<unknown, unknown, unknown>
+  }
+): Agent<unknown> {
+  return assemble(options, options.answer === undefined ? AgentAnswer.text : AgentAnswer.make(options.answer))
+}
+
+const assemble = <A>(
+  options: AgentOptions.Options<Record<string, Tool.Any>>,
+  answer: AgentAnswer.Reader<A>
+): Agent<unknown, A> => {
   const { budget = {}, concurrency = 4, maxResultChars = 262_144, name, parameters = {} } = options
   const { wallTime, ...counted } = budget
   const limits: Event.Limits = {
@@ -137,7 +114,8 @@ export const make = <Tools extends Record<string, Tool.Any> = {}>(options: Optio
   const prepared = tools.flatMap((tool) =>
     Either.match(Dispatch.prepare(tool), { onLeft: () => [], onRight: (one) => [one] })
   )
-  const { findings, problems, tools: offered } = AgentFindings.make(options.findings, prepared)
+  const told = [...prepared, ...(answer.asking === undefined ? [] : [answer.asking.tool])]
+  const { findings, problems, tools: offered } = AgentFindings.make(options.findings, told)
   const skills = AgentSkills.make(options, prepared, offered)
   const judged = AgentGrounding.make(options.grounding, tools)
   return {
@@ -147,6 +125,7 @@ export const make = <Tools extends Record<string, Tool.Any> = {}>(options: Optio
     tools: new Map(offered.map((tool) => [tool.declared.name, tool])),
     ...(findings === undefined ? {} : { findings }),
     ...(options.coverage?.inAnswer === true ? { coverage: { inAnswer: true } } : {}),
+    answer,
     ...(skills.repertoire === undefined ? {} : { repertoire: skills.repertoire }),
     handlers: Dispatch.handlers(prepared),
     limits,
@@ -157,6 +136,7 @@ export const make = <Tools extends Record<string, Tool.Any> = {}>(options: Optio
     problems: [
       ...AgentReview.review(name, pieces, tools, limits, concurrency, maxResultChars, parameters),
       ...problems,
+      ...answer.problems,
       ...skills.problems,
       ...AgentGrounding.problems(judged)
     ]
@@ -167,7 +147,7 @@ export const make = <Tools extends Record<string, Tool.Any> = {}>(options: Optio
  * The agent without one or more of its pieces, the instructions of skills included: the same question can then be asked
  * without them. An id that no piece has is a fault of the definition, reported by the first effect that uses it.
  */
-export const without = <R>(agent: Agent<R>, ...ids: ReadonlyArray<string>): Agent<R> => {
+export const without = <R, A>(agent: Agent<R, A>, ...ids: ReadonlyArray<string>): Agent<R, A> => {
   const { pieces, problems, repertoire } = agent
   const known = [...pieces, ...(repertoire?.members ?? []).flatMap(({ piece }) => piece ?? [])].map(({ id }) => id)
   return {
@@ -212,8 +192,8 @@ type Emit = Loop.Options["emit"]
 type Drive = DriveOptions | undefined
 const silent: Emit = () => Effect.void
 
-const drive = <R>(
-  agent: Agent<R>,
+const drive = <R, A>(
+  agent: Agent<R, A>,
   runId: string,
   startedAt: number,
   listen: Emit,
@@ -223,7 +203,7 @@ const drive = <R>(
 ) =>
   Effect.gen(function* () {
     const { concurrency, grounding, limits, maxResultChars, parameters, pieces, repertoire, tools } = agent
-    const handlers = yield* agent.handlers
+    const handlers = AgentAnswer.handled(yield* agent.handlers, agent.answer.asking)
     const unhandled = Array.from(tools.keys()).filter((name) => !handlers.has(name))
     if (unhandled.length > 0) {
       return yield* AgentError.invalid(
@@ -258,23 +238,29 @@ const drive = <R>(
       handlers,
       concurrency,
       maxResultChars,
+      ...(agent.answer.asking === undefined ? {} : { answer: agent.answer.asking }),
       ...(steering === undefined ? {} : { steering }),
       emit
     }
     const { ended, state } = yield* Loop.drive(options, recorded, first)
     yield* AgentError.relied(runId, state)
-    return Outcome.of(runId, state, ended)
+    return Outcome.of(runId, state, ended, yield* valueOf(agent, runId, state))
   }).pipe(Effect.withSpan("Agent.run", { attributes: { agent: agent.name, runId }, captureStackTrace: false }))
 
-const manifestOf = ({ checks, coverage, findings, limits, repertoire }: Agent<unknown>): Event.Manifest => ({
+/** The answer as a value, read from the record. */
+const valueOf = <A>({ answer }: Agent<unknown, A>, runId: string, { answered }: State.State) =>
+  Effect.mapError(answer.decode(answered?.value), (issues) => AgentError.unreadable(runId, issues))
+
+const manifestOf = ({ answer, checks, coverage, findings, limits, repertoire }: Agent<unknown>): Event.Manifest => ({
   limits,
   ...(findings === undefined ? {} : { findings }),
   ...(coverage === undefined ? {} : { coverage }),
   checks: { posture: checks },
+  ...(answer.asking === undefined ? {} : { answer: answer.asking.manifest }),
   ...(repertoire === undefined ? {} : { skills: AgentSkills.manifest(repertoire) })
 })
 
-const begin = <R>(agent: Agent<R>, input: string, options: RunOptions | undefined, emit: Emit) =>
+const begin = <R, A>(agent: Agent<R, A>, input: string, options: RunOptions | undefined, emit: Emit) =>
   Effect.gen(function* () {
     yield* validate(agent, input, options?.tags)
     const runId = options?.runId ?? (yield* RunId.make)
@@ -292,22 +278,22 @@ const begin = <R>(agent: Agent<R>, input: string, options: RunOptions | undefine
   })
 
 /** Works on `input` until there is an answer, a limit is reached, or something fails. */
-export const run = <R>(
-  agent: Agent<R>,
+export const run = <R, A>(
+  agent: Agent<R, A>,
   input: string,
   options?: RunOptions
-): Effect.Effect<Outcome.Outcome, AgentError.AgentError, Services | R> => begin(agent, input, options, silent)
+): Effect.Effect<Outcome.Outcome<A>, AgentError.AgentError, Services | R> => begin(agent, input, options, silent)
 
 /** As `run`, seen while it goes on. Ends after the terminal event; stopping to listen interrupts the run. */
-export const stream = <R>(
-  agent: Agent<R>,
+export const stream = <R, A>(
+  agent: Agent<R, A>,
   input: string,
   options?: RunOptions
 ): Stream.Stream<Loop.Progress, AgentError.AgentError, Services | R> =>
   streamed((emit) => begin(agent, input, options, emit))
 
 const streamed = <R>(
-  start: (emit: Emit) => Effect.Effect<Outcome.Outcome, AgentError.AgentError, R>
+  start: (emit: Emit) => Effect.Effect<Outcome.Outcome<unknown>, AgentError.AgentError, R>
 ): Stream.Stream<Loop.Progress, AgentError.AgentError, R> =>
   Stream.unwrapScoped(
     Effect.gen(function* () {
@@ -318,7 +304,7 @@ const streamed = <R>(
     })
   )
 
-const carryOn = <R>(agent: Agent<R>, runId: string, how: Drive, emit: Emit) =>
+const carryOn = <R, A>(agent: Agent<R, A>, runId: string, how: Drive, emit: Emit) =>
   Effect.gen(function* () {
     yield* validate(agent, "resumed")
     const { startedAt, state } = yield* LoadedRun.load(runId)
@@ -329,21 +315,21 @@ const carryOn = <R>(agent: Agent<R>, runId: string, how: Drive, emit: Emit) =>
  * Goes on with a run that has no terminal event, after the last thing its record holds. A run that has ended gives its
  * outcome again and does nothing.
  */
-export const resume = <R>(
-  agent: Agent<R>,
+export const resume = <R, A>(
+  agent: Agent<R, A>,
   runId: string,
   options?: DriveOptions
-): Effect.Effect<Outcome.Outcome, AgentError.AgentError, Services | R> => carryOn(agent, runId, options, silent)
+): Effect.Effect<Outcome.Outcome<A>, AgentError.AgentError, Services | R> => carryOn(agent, runId, options, silent)
 
 /** As `resume`, seen while it goes on. */
-export const resumeStream = <R>(
-  agent: Agent<R>,
+export const resumeStream = <R, A>(
+  agent: Agent<R, A>,
   runId: string,
   options?: DriveOptions
 ): Stream.Stream<Loop.Progress, AgentError.AgentError, Services | R> =>
   streamed((emit) => carryOn(agent, runId, options, emit))
 
-const goOn = <R>(agent: Agent<R>, runId: string, message: string, options: RunOptions | undefined, emit: Emit) =>
+const goOn = <R, A>(agent: Agent<R, A>, runId: string, message: string, options: RunOptions | undefined, emit: Emit) =>
   Effect.gen(function* () {
     yield* validate(agent, message, options?.tags)
     const { state } = yield* LoadedRun.load(runId)
@@ -376,16 +362,17 @@ const goOn = <R>(agent: Agent<R>, runId: string, message: string, options: RunOp
   })
 
 /** A new run that goes on from the conversation of one that has ended, with a further message of the person. */
-export const followUp = <R>(
-  agent: Agent<R>,
+export const followUp = <R, A>(
+  agent: Agent<R, A>,
   runId: string,
   message: string,
   options?: RunOptions
-): Effect.Effect<Outcome.Outcome, AgentError.AgentError, Services | R> => goOn(agent, runId, message, options, silent)
+): Effect.Effect<Outcome.Outcome<A>, AgentError.AgentError, Services | R> =>
+  goOn(agent, runId, message, options, silent)
 
 /** As `followUp`, seen while it goes on. */
-export const followUpStream = <R>(
-  agent: Agent<R>,
+export const followUpStream = <R, A>(
+  agent: Agent<R, A>,
   runId: string,
   message: string,
   options?: RunOptions

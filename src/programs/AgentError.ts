@@ -10,6 +10,7 @@ import * as Fault from "../kernel/Fault.ts"
 import * as GroundingEvent from "../kernel/GroundingEvent.ts"
 import * as Printable from "../kernel/Printable.ts"
 import * as Problem from "../kernel/Problem.ts"
+import * as Refusal from "../kernel/Refusal.ts"
 import type * as State from "../kernel/State.ts"
 import type * as LLM from "../services/LLM.ts"
 import * as Record from "../services/Record.ts"
@@ -69,6 +70,17 @@ export class AnswerUngrounded extends Schema.TaggedError<AnswerUngrounded>()("An
   }
 }
 
+/** No answer fitted the schema that the agent has for answers. The run has ended, and its record is whole. */
+export class AnswerInvalid extends Schema.TaggedError<AnswerInvalid>()("AnswerInvalid", {
+  runId: Schema.String,
+  issues: Schema.Array(Schema.String),
+  ...Problem.fields
+}) {
+  override get message(): string {
+    return Problem.render(this)
+  }
+}
+
 /** Everything that can go wrong with a run. What goes wrong with a tool's call is a settlement, not an error. */
 export type AgentError =
   | LLM.LLMError
@@ -79,6 +91,7 @@ export type AgentError =
   | RunExists
   | ChecksBlind
   | AnswerUngrounded
+  | AnswerInvalid
 
 export const invalid = (name: string, problems: ReadonlyArray<string>): InvalidAgent =>
   new InvalidAgent({
@@ -134,9 +147,13 @@ export const orExists = <A, E, R>(runId: string, started: Effect.Effect<A, E | R
 /** A run that has ended, unless its answer was withheld, or it was in `dev` and a check was blind. One that failed has failed of something else. */
 export const relied = (
   runId: string,
-  { checks, ended, grounding }: State.State
-): Effect.Effect<void, ChecksBlind | AnswerUngrounded> => {
+  { answering, checks, ended, grounding }: State.State
+): Effect.Effect<void, ChecksBlind | AnswerUngrounded | AnswerInvalid> => {
   const reason = ended?.reason
+  if (reason?.tag === "AnswerInvalid") {
+    const { issues = [] } = answering ?? {}
+    return new AnswerInvalid({ runId, issues, ...Problem.of(reason), where: `run ${Printable.quote(runId)}` })
+  }
   if (reason?.tag === "AnswerUngrounded") {
     const { unsupported = [] } = grounding ?? {}
     return new AnswerUngrounded({ runId, unsupported, ...Problem.of(reason), where: `run ${Printable.quote(runId)}` })
@@ -144,3 +161,14 @@ export const relied = (
   const found = checks?.filed === undefined || ended?.status === "failed" ? [] : CheckLedger.blind(checks.filed)
   return found.length === 0 ? Effect.void : blindness(runId, found)
 }
+
+/** The answer of the record does not fit the schema that the agent has for answers today. */
+export const unreadable = (runId: string, issues: ReadonlyArray<string>): AnswerInvalid =>
+  new AnswerInvalid({
+    runId,
+    issues,
+    ...Problem.of(Refusal.answerInvalid(issues, 1)),
+    what: `The answer on the record does not fit the agent's schema: ${issues.slice(0, 8).join(", ")}.`,
+    where: `run ${Printable.quote(runId)}`,
+    next: "Read the run with the agent that it was made with, or mend the schema."
+  })

@@ -4,10 +4,10 @@
  * @internal
  */
 import * as Either from "effect/Either"
+import * as Declared from "../kernel/Declared.ts"
 import type * as Event from "../kernel/Event.ts"
 import * as Findings from "../kernel/Findings.ts"
 import * as Printable from "../kernel/Printable.ts"
-import * as Run from "../kernel/Run.ts"
 import type * as Dispatch from "./Dispatch.ts"
 
 /** `true` takes the defaults: nothing is asked of the answer, and noise and what is ruled out is sent as tickets. */
@@ -24,10 +24,7 @@ const offered = (prepared: Dispatch.Prepared): Either.Either<Dispatch.Prepared, 
   const { annotations, description, name, schema } = prepared.declared
   return Either.map(Findings.offerIn(schema), (schema) => ({
     ...prepared,
-    declared: Run.declareTool(
-      { name, ...(description === undefined ? {} : { description }), schema },
-      annotations.replay
-    )
+    declared: Declared.tool({ name, ...(description === undefined ? {} : { description }), schema }, annotations)
   }))
 }
 

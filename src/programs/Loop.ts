@@ -13,6 +13,7 @@ import * as Either from "effect/Either"
 import * as HashSet from "effect/HashSet"
 import * as Option from "effect/Option"
 import type * as Event from "../kernel/Event.ts"
+import * as Answering from "../kernel/Answering.ts"
 import * as Call from "../kernel/Call.ts"
 import * as Message from "../kernel/Message.ts"
 import * as Problem from "../kernel/Problem.ts"
@@ -23,6 +24,7 @@ import type * as State from "../kernel/State.ts"
 import type * as Wire from "../kernel/Wire.ts"
 import * as LLM from "../services/LLM.ts"
 import * as Record from "../services/Record.ts"
+import * as AgentAnswer from "./AgentAnswer.ts"
 import * as Dispatch from "./Dispatch.ts"
 import * as Wheel from "./Wheel.ts"
 
@@ -40,6 +42,8 @@ export interface Options {
   readonly handlers: Dispatch.Handlers
   readonly concurrency: number
   readonly maxResultChars: number
+  /** Reads the answers of an agent that has a schema for them. */
+  readonly answer?: AgentAnswer.Asking
   readonly steering?: Wheel.Steering
   readonly emit: (progress: Progress) => Effect.Effect<void>
 }
@@ -184,6 +188,7 @@ export const drive = (
         let more = 0
         const checked = judged.map((one): Dispatch.Ready => {
           if (one._tag === "Settled" || one.planned.started) return one
+          if (Answering.isTool(state.started, one.planned.call.toolName)) return one
           const refusal = Call.unaffordable(state, limits, more)
           if (refusal === undefined) more += 1
           const { call } = one.planned
@@ -217,12 +222,13 @@ export const drive = (
         finished.clear()
       })
 
+    const asked = AgentAnswer.asked(options.spec, options.answer, llm.answers === "json")
     const onward = Effect.gen(function* () {
       happen(first)
       while (true) {
         const elapsedMs = yield* elapsed
         const spec: Run.Spec = {
-          ...options.spec,
+          ...asked,
           elapsedMs,
           ...(llm.model === undefined ? {} : { provider: llm.model.provider, model: llm.model.id })
         }
@@ -236,6 +242,17 @@ export const drive = (
           case "RunTools":
             yield* runTools(command.iteration, command.calls)
             break
+          case "ReadAnswer": {
+            const { answer } = options
+            const { content, iteration } = command
+            const isDeclaring = state.findings !== undefined
+            happen([
+              answer === undefined
+                ? Answering.rejected(iteration, ["The agent has no schema for answers any more."])
+                : yield* AgentAnswer.read(answer, iteration, content, isDeclaring)
+            ])
+            break
+          }
           case "Finish":
             yield* commit
             if (died !== undefined) return yield* Effect.failCause(died)

@@ -49,6 +49,8 @@ export class LLM extends Context.Tag("wherefore/services/LLM")<
     readonly stream: (wire: Wire.Wire) => Stream.Stream<Part, LLMError>
     /** Who answers, for the record. */
     readonly model?: { readonly provider: string; readonly id: string }
+    /** `json`: a wire with `parameters.answerSchema` is answered in JSON of it, by the provider's own means. */
+    readonly answers?: "json"
   }
 >() {}
 

@@ -207,7 +207,7 @@ export const play = (replies: ReadonlyArray<Reply>, setting: Setting = {}): Read
         toolCalls: Message.identify(iteration, calls),
         durationMs: 900
       })
-    } else {
+    } else if (command._tag === "RunTools") {
       command.calls.forEach(({ call: { toolCallId, toolName } }, index) => {
         const served = reply.calls?.[index]?.result ?? ""
         const named = { iteration: command.iteration, toolCallId, toolName }

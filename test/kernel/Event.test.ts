@@ -60,7 +60,9 @@ describe("Event", () => {
       "CoverageDeclared",
       "GroundingJudged",
       "FaultFound",
-      "ChecksFiled"
+      "ChecksFiled",
+      "AnswerRead",
+      "AnswerRejected"
     ])
   })
 
@@ -72,7 +74,7 @@ describe("Event", () => {
 
   it("is read back as it was, whatever it is", () => {
     // Their arguments, schemas and judged values are any value here, and JSON in a record.
-    const open = ["ToolDeclared", "ToolCalled", "ToolSettled", "CursorMoved"]
+    const open = ["ToolDeclared", "ModelCalled", "ToolCalled", "ToolSettled", "CursorMoved", "Answered", "AnswerRead"]
     const known = Event.Event.members.filter((member) => !open.includes(tagOf(member)))
     FastCheck.assert(
       FastCheck.property(Arbitrary.make(Schema.Union(...known)), (event) => {

@@ -37,7 +37,9 @@ const all: ReadonlyArray<Refusal.Refusal> = [
   Refusal.traceEnded,
   Refusal.untold(evil, evil),
   Refusal.modelFailed(Problem.of(Refusal.interrupted)),
-  Refusal.answerUngrounded([evil], 13)
+  Refusal.answerUngrounded([evil], 13),
+  Refusal.answerInvalid([evil, "/a is missing"], 3),
+  Refusal.answerNotAlone(evil)
 ]
 
 describe("Refusal", () => {

@@ -51,7 +51,7 @@ const play = (replies: ReadonlyArray<Reply>, { input = "Go.", pieces = [], tools
       const calls = (reply.calls ?? []).map(([toolName, args, , id = ""]) => ({ toolCallId: id, toolName, args }))
       const toolCalls = Message.identify(iteration, calls)
       happen({ _tag: "ModelReplied", iteration, content: reply.say ?? "", toolCalls })
-    } else {
+    } else if (command._tag === "RunTools") {
       command.calls.forEach(({ call: { toolCallId, toolName } }, index) => {
         const served = reply.calls?.[index]?.[2] ?? ""
         const named = { iteration: command.iteration, toolCallId, toolName }

@@ -537,7 +537,7 @@ describe("The types of an agent", () => {
     >()
     expectTypeOf<Effect.Effect.Error<typeof run>>().toEqualTypeOf<Agent.AgentError>()
     expectTypeOf<
-      Stream.Stream.Context<ReturnType<typeof Agent.stream<Agent.Handlers<typeof kit.tools>>>>
+      Stream.Stream.Context<ReturnType<typeof Agent.stream<Agent.Handlers<typeof kit.tools>, undefined>>>
     >().toEqualTypeOf<Effect.Effect.Context<typeof run>>()
     const bare = Agent.run(plain, "Go.")
     expectTypeOf<Effect.Effect.Context<typeof bare>>().toEqualTypeOf<Agent.Services>()

@@ -1,0 +1,60 @@
+/**
+ * `AgentOptions` are what an agent is made of.
+ *
+ * @internal
+ */
+import type * as Tool from "@effect/ai/Tool"
+import type * as Toolkit from "@effect/ai/Toolkit"
+import type * as Duration from "effect/Duration"
+import type * as CheckEvent from "../kernel/CheckEvent.ts"
+import type * as Event from "../kernel/Event.ts"
+import type * as Gate from "../kernel/Gate.ts"
+import type * as Piece from "../kernel/Piece.ts"
+import type * as Skill from "../kernel/Skill.ts"
+import type * as SkillMap from "../kernel/SkillMap.ts"
+import type * as AgentFindings from "./AgentFindings.ts"
+import type * as AgentGrounding from "./AgentGrounding.ts"
+
+export interface Limits {
+  /** Turns of the loop, each at most one model call. Default 50. */
+  readonly passes?: number
+  /** Calls that were started. */
+  readonly toolCalls?: number
+  /** Tokens of all replies, as the provider reports them. */
+  readonly tokens?: number
+  /** From the start of the run, over all its processes. */
+  readonly wallTime?: Duration.DurationInput
+}
+
+export interface Options<Tools extends Record<string, Tool.Any>> {
+  readonly name: string
+  readonly instructions: string
+  readonly toolkit?: Toolkit.Toolkit<Tools>
+  /** More context for the system slot, in order, after the instructions. */
+  readonly pieces?: ReadonlyArray<Piece.Piece>
+  /** Maps of skills. Each is offered by evidence, and rides while the evidence lives. Their tools are tools of `toolkit`. */
+  readonly maps?: ReadonlyArray<SkillMap.SkillMap>
+  /** Skills that are in no map: the model may load them at any time. Their tools are tools of `toolkit`. */
+  readonly skills?: ReadonlyArray<Skill.Skill>
+  /** How long a map rides on tentative evidence; `false` never parks one. Default: a grace of 3 idle passes. */
+  readonly engagement?: { readonly renewalGrace?: number } | false
+  /** Whether a pick of the model may move a cursor: with `assist`, the default, it may; on `rails` only routes do. */
+  readonly posture?: Exclude<Gate.Posture, "guard">
+  /** Which skills the model may know of: an id that it refuses is named to it nowhere. Default: all. */
+  readonly mayName?: (skillId: string) => boolean
+  /** The model declares what earlier results were worth, and is served that back. Off unless asked for. */
+  readonly findings?: AgentFindings.Option
+  /** `inAnswer`: what tools declared of where they looked (`Coverage`) is told after the answer. Off unless asked for. */
+  readonly coverage?: { readonly inAnswer?: boolean }
+  readonly budget?: Limits
+  /** In `dev`, checks are tried on planted faults, and a run fails if one of them is blind. Default `live`. */
+  readonly checks?: CheckEvent.Posture
+  /** Judges the names and numbers of answers (`Grounding`), each against the results of the run. Off unless given. */
+  readonly grounding?: AgentGrounding.Option
+  /** Sampling parameters, sent as they are. */
+  readonly parameters?: Event.Parameters
+  /** How many calls of one reply run at once, if they only read. Default 4. */
+  readonly concurrency?: number
+  /** A result longer than this is withheld, and the model told so. Default 262,144 characters. */
+  readonly maxResultChars?: number
+}
