@@ -7,6 +7,7 @@ import * as Corpus from "./Corpus.ts"
 import type * as GroundingEvent from "./GroundingEvent.ts"
 import * as Derived from "./Derived.ts"
 import * as Moment from "./Moment.ts"
+import * as Sources from "./Sources.ts"
 import * as Value from "./Value.ts"
 
 type Shape = GroundingEvent.Shape
@@ -57,8 +58,9 @@ const own = (token: Value.Token, options: Value.Options): Value.Token | undefine
 export const of = (answer: string, corpus: Corpus.Corpus, options: Value.Options): ReadonlyArray<Candidate> => {
   const isExempt = Value.matcher(options.exempt ?? [])
   const isDeclared = Value.matcher(options.shapes ?? [])
-  const last = Value.tokens(answer, { limit: maxTokens }).at(maxTokens - 1)
-  const read = last === undefined ? answer : answer.slice(0, last.end)
+  const readable = Sources.readable(answer)
+  const last = Value.tokens(readable, { limit: maxTokens }).at(maxTokens - 1)
+  const read = last === undefined ? readable : readable.slice(0, last.end)
   const days = Moment.find(read)
   const spelled = days.flatMap((day): ReadonlyArray<Candidate> => {
     const text = read.slice(day.start, day.end)

@@ -28,14 +28,18 @@ const nested = (leaf: unknown): unknown => {
   return Either.getOrUndefined(Json.parse(leaf, Sources.limits))
 }
 
+const host = /^(?:www\.)?([a-z\d]*[a-z]\d*)\.[a-z]{2,}$/i
+
 /**
  * The parts of a value by which it is also spoken of: those between `/`, `:`, `#` and `@`; numbers of four digits or more
- * between `_` and `-`, as `7504069` of `certificate_7504069`; the line in `#L1474`; what a mask leaves, as in `...7447`.
+ * between `_` and `-`, as `7504069` of `certificate_7504069`; the line in `#L1474`; what a mask leaves, as in `...7447`;
+ * the name in a host, as `shop24` of `www.shop24.com`.
  */
 const partsOf = (text: string): ReadonlyArray<string> => {
   const parts = text.split(/[/:#@]/)
   const digits = parts.flatMap((part) => part.split(/[_-]/)).map((part) => part.replace(/^(?:L|\.+)(?=\d)/, ""))
-  return [...(parts.length > 1 ? parts : []), ...digits.filter((part) => /^\d{4,}$/.test(part))]
+  const names = parts.flatMap((part) => host.exec(part)?.[1] ?? [])
+  return [...(parts.length > 1 ? parts : []), ...names, ...digits.filter((part) => /^\d{4,}$/.test(part))]
 }
 
 const plainNumber = /^-?\d+(?:\.\d+)?$/
@@ -88,6 +92,7 @@ export const make = (evidence: ReadonlyArray<unknown>, texts: ReadonlyArray<stri
     if (!/\d/.test(text)) return
     for (const day of Moment.find(text)) addDay(day)
     for (const hour of Moment.hours(text)) values.add(hour)
+    for (const number of Derived.inFull(text)) numbers.add(number)
   }
   const addValue = (value: unknown, level: number): void => {
     for (const { value: leaf } of Json.leaves(value)) {

@@ -67,6 +67,25 @@ const factors: ReadonlyMap<string, ReadonlyArray<number>> = new Map(
   })
 )
 
+const magnitude = /(?<![\w.,])(\$?)(\d[\d,]{0,20}(?:\.\d{1,15})?)[ -]?(k|m|bn?|thousand|million|billion)(?![a-z\d])/gi
+const powers: ReadonlyMap<string, number> = new Map([
+  ["k", 1e3],
+  ["thousand", 1e3],
+  ["m", 1e6],
+  ["million", 1e6],
+  ["b", 1e9],
+  ["bn", 1e9],
+  ["billion", 1e9]
+])
+
+/** The numbers that a text says in thousands, millions or billions, in full. `m` and `b` are that only of money. */
+export const inFull = (text: string): ReadonlyArray<number> =>
+  Array.from(text.matchAll(magnitude)).flatMap(([, money, digits = "", unit = ""]) => {
+    const power = powers.get(unit.toLowerCase())
+    if (power === undefined || (money === "" && /^[mb]$/i.test(unit))) return []
+    return [Number((Number(digits.replaceAll(",", "")) * power).toPrecision(15))]
+  })
+
 const unitOf = ({ after, text }: Said): ReadonlyArray<number> => {
   const unit = (attached.exec(text) ?? following.exec(after))?.[1]?.toLowerCase()
   const own = (unit === undefined ? undefined : factors.get(unit)) ?? []

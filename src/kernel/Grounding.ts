@@ -70,10 +70,12 @@ const longest = 64
  * - A time of day on the full hour, of `11am`.
  * - A number that is a sourced one rounded to the decimals written, or, after "about" and its like, to two digits or more.
  *   In a common unit, as `%`, `ms`, `KB` or `million`, also of a sourced number in a related one, and `$` of cents.
- * - What stands between `/`, `:`, `#` and `@` in a sourced value, and a number of four digits between `_` and `-`.
+ *   `$100K` and `1.6 million` are sources of the number in full.
+ * - What stands between `/`, `:`, `#` and `@` in a sourced value, a number of four digits between `_` and `-`, and the
+ *   name in a host, as `shop24` of `shop24.com`.
  *
- * Two values that are joined by `/` or `-` each need a source. Sums and differences have none. Beyond the first 20,000
- * tokens an answer is not judged.
+ * Two values that are joined by `/` or `-` each need a source. Sums and differences have none. An answer that is JSON is
+ * read as such. Beyond the first 20,000 tokens an answer is not judged.
  */
 export const judge = ({ answer, evidence, exempt = [], options = {} }: Question): Verdict => {
   const corpus = Corpus.make(evidence, exempt, maxEvidence)
