@@ -29,6 +29,7 @@ const code: { readonly [N in Exclude<Verb.Name, "help">]: () => Module } = {
   runs: () => import("./RunsCommand.ts"),
   show: () => import("./ShowCommand.ts"),
   why: () => import("./WhyCommand.ts"),
+  findings: () => import("./FindingsCommand.ts"),
   verify: () => import("./VerifyCommand.ts"),
   import: () => import("./ImportCommand.ts")
 }

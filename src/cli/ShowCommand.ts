@@ -2,6 +2,7 @@
  * `ShowCommand` shows a run: what was asked and answered, what that rests on, and each pass.
  */
 import * as Effect from "effect/Effect"
+import * as ScreenJudgement from "../programs/ScreenJudgement.ts"
 import * as ScreenSummary from "../programs/ScreenSummary.ts"
 import type * as ScreenVerdict from "../programs/ScreenVerdict.ts"
 import * as Reference from "./Reference.ts"
@@ -41,7 +42,8 @@ export const run: Session.Command = (session) =>
         status: ended?.status ?? "open",
         answer: answered?.content,
         reason: ended?.reason,
-        totals: account.totals
+        totals: account.totals,
+        ...ScreenJudgement.toJson(account.ticker.state, account.dropped)
       })
       for (const verdict of account.verdicts) terminal.json({ value: verdictJson(verdict) })
       for (const { at, event, seq } of entries) terminal.json({ seq, at, event })

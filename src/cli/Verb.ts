@@ -94,6 +94,20 @@ export const verbs = [
     examples: ["wherefore why @", "wherefore why @ --value '$1,859'"]
   },
   {
+    name: "findings",
+    takes: "RUN",
+    least: 1,
+    most: 1,
+    what: "what the model judged of its results",
+    options: [full],
+    details: [
+      "Facts, open, ruled out and noise are what the model declared of a result; all else is read off the record: values used with no fact for a source, what absences left unsettled, conflicts, what was dropped, results that nobody named, and what wires were served of it.",
+      "Exits with 1 if findings were off in the run.",
+      runs
+    ],
+    examples: ["wherefore findings @", "wherefore findings @ --json"]
+  },
+  {
     name: "verify",
     takes: "RUN",
     least: 1,

@@ -171,7 +171,8 @@ export const ofAnswer = (state: State.State, final: State.Final): ReadonlyArray<
 
 const without = ({ text: _, ...block }: FindingEvent.Block & { readonly text: string }): FindingEvent.Block => block
 
-const countsOf = ({ fold, results, rows }: FindingWire.Ledger): FindingEvent.Counts => {
+/** How many of each a ledger holds. */
+export const counts = ({ fold, results, rows }: FindingWire.Ledger): FindingEvent.Counts => {
   const standings = Array.from(fold.standingOf.values())
   const are = (word: FindingRow.StandingWord) => standings.filter(({ standing }) => standing === word).length
   const ids = results.map(({ toolCallId }) => toolCallId)
@@ -206,7 +207,7 @@ export const served = (state: State.State): ReadonlyArray<FindingEvent.Served> =
             iteration,
             ...(piece === undefined ? {} : { piece: without(piece) }),
             ...(offer === undefined ? {} : { offer: without(offer) }),
-            counts: countsOf(ledger)
+            counts: counts(ledger)
           }
         ]),
     ...(ids.length === 0 && first === undefined

@@ -11,6 +11,7 @@ import * as Sources from "../kernel/Sources.ts"
 import * as Usage from "../kernel/Usage.ts"
 import * as Why from "../kernel/Why.ts"
 import * as ScreenLine from "./ScreenLine.ts"
+import * as ScreenJudgement from "./ScreenJudgement.ts"
 import * as ScreenMaps from "./ScreenMaps.ts"
 import * as ScreenTicker from "./ScreenTicker.ts"
 import * as ScreenVerdict from "./ScreenVerdict.ts"
@@ -48,6 +49,9 @@ export interface Account {
   readonly chain: Chain.Chain
   readonly verdicts: ReadonlyArray<ScreenVerdict.Verdict>
   readonly totals: Totals
+  readonly places: ScreenJudgement.Places
+  /** How many entries of declarations were dropped. */
+  readonly dropped: number
 }
 
 const margin = "         "
@@ -61,7 +65,11 @@ interface Row {
 export const account = (events: ReadonlyArray<Event.Event>, room: ScreenLine.Room): Account => {
   let ticker = ScreenTicker.initial
   const lines: Array<ScreenLine.Line> = []
+  const places = new Map<Event.Event["_tag"], number>()
+  let dropped = 0
   events.forEach((event, seq) => {
+    places.set(event._tag, seq)
+    if (event._tag === "FindingRejected") dropped += event.count ?? 1
     const shown = ScreenTicker.step(ticker, seq, event, { room })
     ticker = shown.ticker
     // The opening says what the summary says itself.
@@ -85,6 +93,8 @@ export const account = (events: ReadonlyArray<Event.Event>, room: ScreenLine.Roo
     lines,
     chain,
     verdicts: ScreenVerdict.of(chain),
+    places,
+    dropped,
     totals: {
       passes: state.spent.passes,
       toolCalls: state.spent.toolCalls,
@@ -166,9 +176,15 @@ const restsOn = (walk: ScreenVerdict.Graph, { by, node, word }: ScreenVerdict.Ve
     return { text: by, seq: node.seq }
   }
   if (first === undefined) return { text: `nothing that pass ${node.pass} was sent`, seq: node.seq }
-  const others = by.length === 1 ? "" : ` · ${by.length - 1} more`
+  const others = by.filter((one) => one !== first)
   const text = word === "elsewhere" ? "carried from another run" : sourceOf(walk, first, room)
-  return { text: `${text}${others}`, seq: first.seq }
+  const rest =
+    room.full === true
+      ? others.map((one) => ` · ${sourceOf(walk, one, room)} #${one.seq}`).join("")
+      : others.length === 0
+        ? ""
+        : ` · ${others.length} more`
+  return { text: `${text}${rest}`, seq: first.seq }
 }
 
 const rank: { readonly [W in ScreenVerdict.Word]: number } = { nowhere: 0, elsewhere: 1, recorded: 2 }
@@ -348,6 +364,7 @@ const shown = (run: Account, options: Options): ReadonlyArray<ScreenLine.Line> =
     ...endLines(run, options),
     ...(values.length === 0 ? [] : [[], ...values, [ScreenLine.span(`${margin}${words.join(" · ")}`, "faint")]]),
     ...ScreenMaps.standing(state, room),
+    ...ScreenJudgement.lines(state, { dropped: run.dropped, places: run.places, room }),
     [],
     ...(run.lines.length === 0
       ? []
@@ -355,6 +372,7 @@ const shown = (run: Account, options: Options): ReadonlyArray<ScreenLine.Line> =
     ...totalsLines(run, options),
     ...nextLines(run, options, [
       ...(run.verdicts.some(({ node }) => isTypable(node.value)) ? [`wherefore why ${name}`] : []),
+      ...(state.findings === undefined ? [] : [`wherefore findings ${name}`]),
       `wherefore verify ${name}`
     ])
   ]

@@ -9,11 +9,12 @@ import * as Json from "../kernel/Json.ts"
 import * as Run from "../kernel/Run.ts"
 import * as Sources from "../kernel/Sources.ts"
 import type * as State from "../kernel/State.ts"
-import type * as Wire from "../kernel/Wire.ts"
+import * as Wire from "../kernel/Wire.ts"
 import * as Written from "../kernel/Written.ts"
 import * as Usage from "../kernel/Usage.ts"
 import type * as Loop from "./Loop.ts"
 import * as ScreenDraft from "./ScreenDraft.ts"
+import * as ScreenFiled from "./ScreenFiled.ts"
 import * as ScreenLine from "./ScreenLine.ts"
 
 /** Where a display is: the state of the run so far, and what was counted of it. */
@@ -27,6 +28,8 @@ export interface Ticker {
   /** Bytes of the texts and tools that ride. */
   readonly selection?: Wire.Selection
   readonly selectionBytes: number
+  /** Bytes of the wire of the current pass. */
+  readonly wire: number
   /** Bytes of each wire, added up. */
   readonly sent: number
   /** The pass whose first line was shown. */
@@ -40,6 +43,7 @@ export const initial: Ticker = {
   messages: 0,
   messageBytes: 0,
   selectionBytes: 0,
+  wire: 0,
   sent: 0,
   shown: 0
 }
@@ -72,8 +76,12 @@ const counted = (ticker: Ticker, state: State.State): Ticker => {
   }
 }
 
-/** Bytes of the wire of the current pass. */
-const wireBytes = (ticker: Ticker): number => ticker.messageBytes + ticker.selectionBytes
+/** Bytes of the wire that would be sent now. With findings, results ride with their names or as tickets, and blocks beside them. */
+const wireBytes = ({ messageBytes, selectionBytes, state }: Ticker): number => {
+  if (state.findings === undefined) return messageBytes + selectionBytes
+  const { messages, system, tools } = Wire.project(state)
+  return bytesOf([...system, ...messages, ...tools])
+}
 
 /** The arguments of a call as a person would read them out: plain values, or the JSON as it was written. */
 export const argumentsText = (args: string): string => {
@@ -116,7 +124,7 @@ const row = (ticker: Ticker, { ms, seq, style, tail = "", text, verb }: Row, { r
   const { iteration } = ticker.state
   const first = ticker.shown !== iteration && iteration > 0
   const pass = first ? String(iteration) : ""
-  const size = first ? ScreenLine.bytes(wireBytes(ticker)) : ""
+  const size = first ? ScreenLine.bytes(ticker.wire) : ""
   const opening = `${ScreenLine.padLeft(pass, 2)}  ${ScreenLine.padLeft(size, 8)}  `
   const label = ScreenLine.pad(verb, 8)
   const time = ms === undefined ? "" : ScreenLine.duration(ms)
@@ -124,7 +132,7 @@ const row = (ticker: Ticker, { ms, seq, style, tail = "", text, verb }: Row, { r
   const closing =
     room.width === undefined
       ? `${tokens}${time === "" ? "" : `${time}  `}#${seq}`
-      : `${tokens}${ScreenLine.padLeft(time, 6)}  ${ScreenLine.padLeft(`#${seq}`, 4)}`
+      : `${tokens}${time === "" ? "" : `${ScreenLine.padLeft(time, 6)}  `}${ScreenLine.padLeft(`#${seq}`, 4)}`
   const taken = opening.length + label.length + 2 + ScreenLine.width(tail) + closing.length + 2
   const line = [
     ScreenLine.span(opening, "faint"),
@@ -182,9 +190,8 @@ const settled = (before: Ticker, ticker: Ticker, event: Event.ToolSettled, seq: 
   const text = call === undefined ? name : `${name} ${argumentsText(args)}`.trimEnd()
   const ms = durationMs === undefined ? {} : { ms: durationMs }
   const ok = outcome === "ran-ok"
-  // The fold counts the result into the conversation when the last call settles: what was sent is what was before.
   const shown = row(
-    { ...before, state: ticker.state, shown: before.shown },
+    ticker,
     {
       verb: verbs[outcome],
       ...(ok ? {} : { style: "warn" as const }),
@@ -199,7 +206,7 @@ const settled = (before: Ticker, ticker: Ticker, event: Event.ToolSettled, seq: 
     error === undefined
       ? []
       : [[ScreenLine.span(`${" ".repeat(24)}${ScreenLine.fitIn(error.what, options.room, 24)}`, "faint")]]
-  return { ticker: { ...ticker, shown: shown.ticker.shown }, lines: [...shown.lines, ...why] }
+  return { ticker: shown.ticker, lines: [...shown.lines, ...why] }
 }
 
 /** What one more event of the run shows. */
@@ -223,7 +230,8 @@ const recorded = (before: Ticker, seq: number, event: Event.Event, options: Opti
   switch (event._tag) {
     case "ModelCalled": {
       const { tokens: _, ...rest } = ticker
-      const sent: Ticker = { ...rest, sent: ticker.sent + wireBytes(ticker) }
+      const wire = wireBytes(ticker)
+      const sent: Ticker = { ...rest, wire, sent: ticker.sent + wire }
       return { ticker: sent, lines: event.iteration === 1 ? opening(ticker, event, options) : [] }
     }
     case "ModelReplied": {
@@ -231,13 +239,12 @@ const recorded = (before: Ticker, seq: number, event: Event.Event, options: Opti
       const metered = tokens === undefined ? {} : { tokens }
       if (event.content === "" && event.toolCalls.length > 0) return { ticker: { ...ticker, ...metered }, lines: [] }
       const ms = event.durationMs === undefined ? {} : { ms: event.durationMs }
-      // The reply itself is part of the next wire, not of the one that it answers.
       const shown = row(
-        { ...before, ...metered, state },
+        { ...ticker, ...metered },
         { verb: "said", text: ScreenLine.oneLine(event.content), ...ms, seq },
         options
       )
-      return { ticker: { ...ticker, ...metered, shown: shown.ticker.shown }, lines: shown.lines }
+      return shown
     }
     case "ModelFailed": {
       const shown = row(ticker, { verb: "failed", style: "bad", text: event.problem.what, seq }, options)
@@ -252,8 +259,10 @@ const recorded = (before: Ticker, seq: number, event: Event.Event, options: Opti
       const shown = row(ticker, { verb: event.status, style: "warn", text: event.reason.what, seq }, options)
       return { ticker: shown.ticker, lines: [...first, ...shown.lines] }
     }
-    default:
-      return silent
+    default: {
+      const filed = ScreenFiled.of(event, state)
+      return filed === undefined ? silent : row(ticker, { ...filed, seq }, options)
+    }
   }
 }
 
@@ -263,7 +272,7 @@ export const status = (
   sinceMs: number,
   { width = 80 }: ScreenLine.Room = {}
 ): ScreenLine.Line | undefined => {
-  const size = ScreenLine.bytes(wireBytes({ state, ...ticker }))
+  const size = ScreenLine.bytes(ticker.wire)
   const time = `${(sinceMs / 1_000).toFixed(1)}s`
   const line = (text: string): ScreenLine.Line => [ScreenLine.span(ScreenLine.fit(text, width), "faint")]
   if (state.ended !== undefined) return undefined

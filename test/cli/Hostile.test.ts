@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { afterAll, beforeAll } from "vitest"
 import * as Piece from "../../src/kernel/Piece.ts"
+import * as Effect from "effect/Effect"
+import * as Ledger from "../programs/Ledger.ts"
 import * as Fixture from "./Fixture.ts"
 
 /** Hostile in every text field, with a value in it that chains lead to. */
@@ -40,6 +42,10 @@ describe("What the command writes, whatever a record holds", () => {
     process.chdir(fixture.directory)
     await fixture.record("answered", answered("answered"))
     await fixture.record("failed", failed("failed"))
+    const judged = await Effect.runPromise(
+      Ledger.play("judged", (plain) => `${plain} ${Fixture.hostile.replaceAll("\u0000", "")}`)
+    )
+    await fixture.record("judged", judged)
     const messages = [
       { role: "user", content: text("user") },
       {
@@ -95,6 +101,10 @@ describe("What the command writes, whatever a record holds", () => {
     ["walks a value that is not there", 1, "why", "answered", "--value", word],
     ["walks a call", 1, "why", "answered", "--call", word],
     ["walks a pass", 1, "why", "answered", "--pass", "1"],
+    ["shows findings", 0, "findings", "judged"],
+    ["shows all findings", 0, "findings", "judged", "--full"],
+    ["shows a run with findings", 0, "show", "judged", "--full"],
+    ["has no findings", 1, "findings", "answered"],
     ["verifies", 0, "verify", "answered"],
     ["verifies a foreign file with half a pair", 1, "verify", "lone.ndjson"],
     ["imports", 0, "import", "chat.json"],

@@ -1,0 +1,146 @@
+/**
+ * A `ScreenFiled` is what an event says of findings, coverage, grounding or faults, in a few words for the live display.
+ *
+ * @internal
+ */
+import * as HashMap from "effect/HashMap"
+import * as Option from "effect/Option"
+import type * as CoverageEvent from "../kernel/CoverageEvent.ts"
+import type * as Event from "../kernel/Event.ts"
+import type * as FindingEvent from "../kernel/FindingEvent.ts"
+import type * as FindingRow from "../kernel/FindingRow.ts"
+import type * as GroundingEvent from "../kernel/GroundingEvent.ts"
+import * as SafeId from "../kernel/SafeId.ts"
+import type * as State from "../kernel/State.ts"
+import * as ScreenLine from "./ScreenLine.ts"
+
+export interface Filed {
+  readonly verb: string
+  readonly style?: ScreenLine.Style
+  readonly text: string
+}
+
+/** A name as it was, bare if it is plain; the line that it stands in cuts it. */
+export const named = (id: string): string => (SafeId.print(id) === id ? id : SafeId.literal(id, Infinity))
+
+export const standingWords: { readonly [W in FindingRow.StandingWord]: string } = {
+  fact: "fact",
+  open: "open",
+  "ruled-out": "ruled out",
+  noise: "noise"
+}
+
+/** What a conflict is about. */
+export const keyText = ([kind, id, predicate]: FindingEvent.FindingConflicted["key"]): string =>
+  `${named(kind)}/${named(id)} · ${named(predicate)}`
+
+/** Where in a declaration something was dropped, and why. */
+export const rejectionText = ({ code, count, index }: FindingEvent.FindingRejected): string => {
+  const place = index === undefined ? "_findings" : `previous[${index}]`
+  const more = count === undefined || count < 2 ? "" : ` and ${ScreenLine.count(count - 1)} after it`
+  return `${place}${more}: ${code}`
+}
+
+type HandleOf = (toolCallId: string) => string
+
+/** The name of a result on the wire, or the id of a call that has none. */
+const handlesOf =
+  ({ findings }: State.State): HandleOf =>
+  (toolCallId) => {
+    const place = findings === undefined ? undefined : Option.getOrUndefined(HashMap.get(findings.places, toolCallId))
+    return place?.handle ?? named(toolCallId)
+  }
+
+const rowText = (row: FindingRow.Basis | FindingRow.Standing, handleOf: HandleOf): string => {
+  if (row.kind === "standing") {
+    const unknown = row.unknownId === true ? " (unknown id)" : ""
+    return `${standingWords[row.standing]} ${handleOf(row.toolCallId)}${unknown}`
+  }
+  return row.proposition === undefined ? "predicts" : `tests ${JSON.stringify(row.proposition)}`
+}
+
+/** The values of an answer without a source, as far as they are listed. */
+export const unsupportedText = ({ more = 0, unsupported }: GroundingEvent.GroundingJudged): string =>
+  `${unsupported.map(({ value }) => value).join(", ")}${more === 0 ? "" : ` and ${more} more`}`
+
+const judgedText = (event: GroundingEvent.GroundingJudged): Filed => {
+  const { action, candidates } = event
+  const without = `no source of ${unsupportedText(event)}`
+  switch (action) {
+    case "grounded":
+      return candidates === 0
+        ? { verb: "judged", text: "there was no value to judge" }
+        : { verb: "judged", style: "good", text: `grounded: ${sourced(candidates)}` }
+    case "flagged":
+      return { verb: "judged", style: "warn", text: `flagged: ${without}` }
+    case "revision-asked":
+      return { verb: "judged", style: "warn", text: `sent back: ${without}` }
+    case "refused":
+      return { verb: "judged", style: "bad", text: `refused: ${without}` }
+  }
+}
+
+/** Of so many values, all. */
+export const sourced = (candidates: number): string =>
+  candidates === 1 ? "1 value has a source" : `all ${candidates} values have a source`
+
+const lengths = (lists: { readonly [what: string]: ReadonlyArray<unknown> | undefined }): string =>
+  Object.entries(lists)
+    .flatMap(([what, list = []]) => (list.length === 0 ? [] : [`${what} ${list.length}`]))
+    .join(", ")
+
+const coverageText = (event: CoverageEvent.CoverageEvent): string => {
+  const { cannotCover, checked, more = 0, notChecked, toolName } = event
+  const lists = lengths({ checked, not: notChecked, cannot: cannotCover })
+  const many = more === 0 ? "" : `, ${more} more`
+  const found = event._tag === "CoverageDeclared" ? "" : ` · no ${JSON.stringify(event.lookedFor ?? "result")}`
+  return `${named(toolName)}: ${lists}${many}${found}`
+}
+
+/** What an event filed, or nothing if it is of another kind or shown elsewhere. `state` is that after the event. */
+export const of = (event: Event.Event, state: State.State): Filed | undefined => {
+  const handleOf = handlesOf(state)
+  switch (event._tag) {
+    case "FindingDeclared": {
+      // What was judged comes first: it is short.
+      const rows = event.rows.toSorted((a, b) => Number(a.kind === "basis") - Number(b.kind === "basis"))
+      return { verb: "filed", text: rows.map((row) => rowText(row, handleOf)).join(" · ") }
+    }
+    case "FindingRejected":
+      return { verb: "dropped", style: "warn", text: rejectionText(event) }
+    case "FindingConflicted": {
+      const { key, more = 0, witnesses } = event
+      const who = witnesses.map(({ toolCallId }) => handleOf(toolCallId)).join(", ")
+      const text = `${keyText(key)} by ${who}${more === 0 ? "" : ` and ${more} more`}`
+      return { verb: "conflict", style: "warn", text }
+    }
+    case "ContingencyFiled": {
+      const { overflow = 0, row } = event
+      const many = overflow === 0 ? "" : `${overflow} more uses were not filed`
+      if (row === undefined) return { verb: "filed", text: `contingent: ${many}` }
+      const from = row.carriers.map(
+        ({ standing, toolCallId }) => `${handleOf(toolCallId)} (${standingWords[standing]})`
+      )
+      const text = `contingent: ${named(row.value)} from ${from.join(", ")}`
+      return { verb: "filed", text: many === "" ? text : `${text}; ${many}` }
+    }
+    case "UnsettledFiled": {
+      const { cannotCover, notChecked, toolCallId } = event.row
+      const left = lengths({ "not checked": notChecked, "cannot cover": cannotCover })
+      return { verb: "filed", text: [`unsettled: ${handleOf(toolCallId)}`, ...(left === "" ? [] : [left])].join(", ") }
+    }
+    case "AbsenceDeclared":
+    case "CoverageDeclared":
+      return { verb: "coverage", text: coverageText(event) }
+    case "GroundingJudged":
+      return judgedText(event)
+    case "FaultFound": {
+      const { advisory, kind, message, seam, synthetic } = event
+      const planted = synthetic === true ? "planted, " : ""
+      const text = `${planted}${kind} at ${seam}: ${message}`
+      return advisory === true ? { verb: "doubt", style: "warn", text } : { verb: "fault", style: "bad", text }
+    }
+    default:
+      return undefined
+  }
+}
