@@ -4,6 +4,7 @@
  *
  * @since 0.1.0
  */
+export * as ArtifactStoreSuite from "./services/ArtifactStoreSuite.ts"
 export * as Clock from "./services/Clock.ts"
 export * as Entropy from "./services/Entropy.ts"
 export * as LLMSuite from "./services/LLMSuite.ts"

@@ -7,6 +7,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Option from "effect/Option"
+import type * as Stream from "effect/Stream"
 import type * as Artifact from "../kernel/Artifact.ts"
 import type * as Retention from "../kernel/Retention.ts"
 import { type ArtifactStoreError, failure } from "./ArtifactStoreError.ts"
@@ -26,6 +27,21 @@ export interface Put {
 export interface Page {
   readonly artifacts: ReadonlyArray<Artifact.Meta>
   readonly cursor?: string
+}
+
+/**
+ * What is stored from a stream. `bytes` is how many the body has; one that has more or less, or that fails, is refused and
+ * leaves nothing. The ticket has no digest.
+ */
+export interface PutStreamInput extends Omit<Artifact.PutInput, "data" | "digest"> {
+  readonly bytes: number
+  readonly body: Stream.Stream<Uint8Array, ArtifactStoreError>
+}
+
+/** A ticket, and the stored bytes as they are: they are not verified. */
+export interface StoredStream {
+  readonly meta: Artifact.Meta
+  readonly body: Stream.Stream<Uint8Array, ArtifactStoreError>
 }
 
 export class ArtifactStore extends Context.Tag("wherefore/services/ArtifactStore")<
@@ -54,6 +70,15 @@ export class ArtifactStore extends Context.Tag("wherefore/services/ArtifactStore
       scope: Artifact.Scope,
       options?: { readonly cursor?: string; readonly limit?: number }
     ) => Effect.Effect<Page, ArtifactStoreError>
+
+    /** As `put`, without holding the data whole. Absent, like `getStream`, in a store that would have to. */
+    readonly putStream?: (scope: Artifact.Scope, input: PutStreamInput) => Effect.Effect<Put, ArtifactStoreError>
+
+    /** As `get`, piece by piece, of whatever was put; the bytes of a value are its canonical JSON. */
+    readonly getStream?: (
+      scope: Artifact.Scope,
+      ref: string
+    ) => Effect.Effect<Option.Option<StoredStream>, ArtifactStoreError>
   }
 >() {}
 

@@ -341,7 +341,7 @@ describe("ArtifactStore.layerMemory", () => {
     return Effect.gen(function* () {
       const { get, head } = yield* store
       const { digest, ref } = yield* put("Zone a.", { digest: "sha-256" })
-      for (const row of backing.values()) row.get(ref)?.payload.bytes.fill(120, 0, 1)
+      for (const row of backing.values()) row.get(ref)?.bytes.fill(120, 0, 1)
       const error = yield* Effect.flip(get(scope, ref))
       assert.deepInclude(error, { reason: "DigestMismatch", code: "WF-ART-003", ref })
       assert.strictEqual(`sha-256:${error.expected}`, digest)
