@@ -23,6 +23,8 @@ import * as SentTools from "./SentTools.ts"
 export interface Options extends AiSdkPrompt.Options {
   /** Values that no error may repeat: the key that the model was made with, for one. */
   readonly secrets?: ReadonlyArray<Redacted.Redacted>
+  /** `json`: the model takes the schema of an answer itself. Otherwise answers by a schema come by a call of a tool. */
+  readonly answers?: "json"
 }
 
 /** What is asked of a provider's model. Parts of a kind that is not known here are passed over. */
@@ -201,6 +203,7 @@ export const make = (model: Model, options: Options = {}): typeof LLM.LLM.Servic
   const secrets = (options.secrets ?? []).map((secret) => Redacted.value(secret))
   return LLM.LLM.of({
     model: { provider: model.provider, id: model.modelId },
+    ...(options.answers === undefined ? {} : { answers: options.answers }),
     stream: (wire: Wire.Wire) => Stream.unwrapScoped(Effect.suspend(() => call(model, convert(wire), secrets)))
   })
 }

@@ -108,11 +108,12 @@ export const make = (options: Options = {}): ((wire: Wire.Wire) => LanguageModel
     pieces.length === 0 ? [] : [{ role: "system", content: pieces.map(({ text }) => text).join("\n\n") }]
   )
   return (wire) => {
-    const { stopSequences, ...parameters } = wire.parameters
+    const { answerSchema, stopSequences, ...parameters } = wire.parameters
     return {
       prompt: [...system(wire.system), ...wire.messages.map(message)],
       ...parameters,
       ...(stopSequences === undefined ? {} : { stopSequences: [...stopSequences] }),
+      ...(isSchema(answerSchema) ? { responseFormat: { type: "json", schema: answerSchema, name: "answer" } } : {}),
       ...(wire.tools.length === 0 ? {} : { tools: tools(wire.tools) })
     }
   }

@@ -26,6 +26,8 @@ export interface Options {
   readonly headers?: { readonly [name: string]: string | Redacted.Redacted }
   /** Who answers, for the record; `openai-compatible` if absent. */
   readonly provider?: string
+  /** `json`: the server takes `response_format` with a JSON Schema. Otherwise answers by a schema come by a call of a tool. */
+  readonly answers?: "json"
 }
 
 /** What is wrong with a base URL. It is not repeated: it may hold credentials. */
@@ -70,7 +72,14 @@ const sendable = /^[\x21-\x7e]*(?:[\t\x20]+[\x21-\x7e]+)*$/
 const plain = (value: string | Redacted.Redacted): string =>
   Redacted.isRedacted(value) ? Redacted.value(value) : value
 
-export const layer = ({ apiKey, headers = {}, model, provider, url }: Options): Layer.Layer<LLM.LLM, LLMError> =>
+export const layer = ({
+  answers,
+  apiKey,
+  headers = {},
+  model,
+  provider,
+  url
+}: Options): Layer.Layer<LLM.LLM, LLMError> =>
   Layer.unwrapEffect(
     Effect.gen(function* () {
       const found = fault(url)
@@ -99,11 +108,16 @@ export const layer = ({ apiKey, headers = {}, model, provider, url }: Options): 
         headers: Object.fromEntries(plainHeaders),
         includeUsage: true,
         convertUsage,
+        supportsStructuredOutputs: answers === "json",
         ...(key === "" ? {} : { apiKey: key })
       })
       const secrets = [key, ...plainHeaders.map(([, value]) => value)].map((value) => Redacted.make(value))
       // This package sends arguments that are JSON as they are, and quotes the others.
-      return AiSdkLLM.layer(made(model), { secrets, verbatimArguments: true })
+      return AiSdkLLM.layer(made(model), {
+        secrets,
+        verbatimArguments: true,
+        ...(answers === undefined ? {} : { answers })
+      })
     })
   )
 

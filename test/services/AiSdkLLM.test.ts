@@ -176,6 +176,30 @@ const refused = (...handlers: ReadonlyArray<Handler>) =>
   })
 
 describe("AiSdkLLM over HTTP", () => {
+  it.scopedLive("sends the schema of an answer by the provider's own means, where it is said to take one", () =>
+    Effect.gen(function* () {
+      const schema = { type: "object", properties: { zone: { type: "string" } }, required: ["zone"] }
+      const asked = { ...wire, parameters: { answerSchema: schema } }
+      for (const answers of ["json", undefined] as const) {
+        const server = yield* serve(sse(...text('{"zone":"a"}'), ...done("stop")))
+        const model = LLM.layerOpenAiCompatible({
+          url: `${server.url}/`,
+          model: "zone-7b",
+          ...(answers === undefined ? {} : { answers })
+        })
+        const said = yield* Effect.provide(
+          Effect.map(LLM.LLM, (llm) => llm.answers),
+          model
+        )
+        assert.strictEqual(said, answers)
+        yield* Effect.provide(LLM.reply(answers === undefined ? wire : asked), model)
+        const format = JSON.parse(server.exchanges[0]!.body).response_format
+        if (answers === undefined) assert.isUndefined(format)
+        else assert.deepNestedInclude(format, { type: "json_schema", "json_schema.schema": schema })
+      }
+    })
+  )
+
   it.scopedLive("sends the wire as it is, in the words of the protocol", () =>
     Effect.gen(function* () {
       const server = yield* serve(sse(...text("Yes."), ...done("stop")))
