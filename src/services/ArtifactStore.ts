@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import type * as FileSystem from "@effect/platform/FileSystem"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -11,10 +12,12 @@ import type * as Stream from "effect/Stream"
 import type * as Artifact from "../kernel/Artifact.ts"
 import type * as Retention from "../kernel/Retention.ts"
 import { type ArtifactStoreError, failure } from "./ArtifactStoreError.ts"
+import * as FileSystemArtifactStore from "./FileSystemArtifactStore.ts"
 import * as MemoryArtifactStore from "./MemoryArtifactStore.ts"
 
 export type { Limits } from "../kernel/Retention.ts"
 export { ArtifactStoreError } from "./ArtifactStoreError.ts"
+export type { Options as FileSystemOptions } from "./FileSystemArtifactStore.ts"
 export { Entropy } from "./Entropy.ts"
 
 /** What was stored, and what had to make room for it. */
@@ -89,6 +92,17 @@ export function layerMemory(limits: Retention.Limits): Layer.Layer<ArtifactStore
 export function layerMemory(limits?: Retention.Limits): Layer.Layer<ArtifactStore, ArtifactStoreError> {
   return Layer.effect(ArtifactStore, MemoryArtifactStore.make(limits))
 }
+
+/**
+ * Keeps artifacts in a directory, two files for each, in folders that are named after the scope. An absent limit is none;
+ * what goes first is what was put first. What was acknowledged survives a loss of power, and a put that was not is not
+ * there. Several processes on one machine can share the directory: each put is whole or absent, but limits are kept by
+ * each process for itself, so that puts of two at once may go over them until the next one.
+ */
+export const layerFileSystem = (
+  options: FileSystemArtifactStore.Options
+): Layer.Layer<ArtifactStore, ArtifactStoreError, FileSystem.FileSystem> =>
+  Layer.effect(ArtifactStore, FileSystemArtifactStore.make(options))
 
 const notConfigured = Effect.suspend(() =>
   failure("NotConfigured", { what: "This application was started without an artifact store." })

@@ -36,7 +36,9 @@ const life = (pid: number): { readonly state: string; readonly started: string }
 }
 
 let name: string | undefined
-const self = (): string => (name ??= `${process.pid}-${life(process.pid).started}-${place()}`)
+
+/** The name of this process as a maker. */
+export const self = (): string => (name ??= `${process.pid}-${life(process.pid).started}-${place()}`)
 
 // Where links need a privilege, a file does; its maker may die before it is named, and is then waited for.
 const make = (path: string): void =>
@@ -50,17 +52,21 @@ const isAlive = (pid: number): boolean => {
   return Either.isRight(asked) || asked.left !== "ESRCH"
 }
 
-/** Whether the maker of a lock can no longer be inside. One that is stopped is not dead. */
-const isDead = (path: string, maker: string): boolean => {
+/** Whether a maker can no longer be at work; `undefined` if it cannot be asked. One that is stopped is not dead. */
+export const isGone = (maker: string): boolean | undefined => {
   const [, pid = "", started = "", where = ""] = /^(\d+)-(\d*)-([0-9a-f]+)$/.exec(maker) ?? []
-  if (where !== place()) {
-    const made = Either.try(() => fs.lstatSync(path).mtimeMs)
-    return Either.isRight(made) && Date.now() - made.right > graceMs
-  }
+  if (where !== place()) return undefined
   if (!isAlive(Number(pid))) return true
   const now = life(Number(pid))
   return now.state === "Z" || now.state === "X" || now.started !== started
 }
+
+const isOld = (path: string): boolean => {
+  const made = Either.try(() => fs.lstatSync(path).mtimeMs)
+  return Either.isRight(made) && Date.now() - made.right > graceMs
+}
+
+const isDead = (path: string, maker: string): boolean => isGone(maker) ?? isOld(path)
 
 /** Takes the lock if nobody alive has it. Fails as the file system fails, with its code. */
 export const acquire = (path: string, depth = 0): Either.Either<boolean, string> => {
