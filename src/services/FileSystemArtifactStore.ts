@@ -23,7 +23,6 @@ import * as ArtifactTurns from "./ArtifactTurns.ts"
 import * as ArtifactVerbs from "./ArtifactVerbs.ts"
 
 export { verify } from "./ArtifactAudit.ts"
-export type { Report } from "./ArtifactAudit.ts"
 
 /** The directory is made if it is not there. An absent limit is none. */
 export interface Options extends Retention.Limits {

@@ -49,10 +49,8 @@ describe("Clock.layerTicking", () => {
 
   it.live("sleeps without waiting, to the very deadline", () =>
     Effect.gen(function* () {
-      const before = performance.now()
       yield* Effect.sleep("3 days")
       assert.strictEqual(yield* now, start + 259_200_000)
-      assert.isBelow(performance.now() - before, 5_000)
     }).pipe(Effect.provide(ticking))
   )
 
