@@ -6,6 +6,8 @@
  */
 import * as Schema from "effect/Schema"
 import * as AnswerEvent from "./AnswerEvent.ts"
+import * as Artifact from "./Artifact.ts"
+import * as ArtifactEvent from "./ArtifactEvent.ts"
 import * as CallOutcome from "./CallOutcome.ts"
 import * as CheckEvent from "./CheckEvent.ts"
 import * as CoverageEvent from "./CoverageEvent.ts"
@@ -81,6 +83,10 @@ export type Coverage = typeof Coverage.Type
 export const Answer = Schema.Struct({ corrections: Schema.NonNegativeInt, inside: optional(Schema.NonEmptyString) })
 export type Answer = typeof Answer.Type
 
+/** Whose artifacts the run works with, if they are not its own alone: those of the conversation that is its id. */
+export const Artifacts = Schema.Struct({ scope: optional(Artifact.Scope) })
+export type Artifacts = typeof Artifacts.Type
+
 /** What a run was started with. `importedFrom` names the foreign format that it was read from. */
 export const Manifest = Schema.Struct({
   limits: Limits,
@@ -89,6 +95,7 @@ export const Manifest = Schema.Struct({
   coverage: optional(Coverage),
   answer: optional(Answer),
   checks: optional(Schema.Struct({ posture: CheckEvent.Posture })),
+  artifacts: optional(Artifacts),
   importedFrom: optional(Schema.String),
   untold: optional(Schema.Array(Untold))
 })
@@ -285,7 +292,8 @@ export const Event = Schema.Union(
   GroundingEvent.GroundingJudged,
   ...CheckEvent.CheckEvent.members,
   AnswerEvent.AnswerRead,
-  AnswerEvent.AnswerRejected
+  AnswerEvent.AnswerRejected,
+  ...ArtifactEvent.ArtifactEvent.members
 )
 export type Event = typeof Event.Type
 

@@ -13,6 +13,7 @@ import * as Digest from "./Digest.ts"
 import type * as Event from "./Event.ts"
 import type * as FindingEvent from "./FindingEvent.ts"
 import * as FindingState from "./FindingState.ts"
+import * as FoldArtifact from "./FoldArtifact.ts"
 import * as FoldSelection from "./FoldSelection.ts"
 import type * as GroundingEvent from "./GroundingEvent.ts"
 import * as Json from "./Json.ts"
@@ -367,6 +368,13 @@ export const step = (before: State.State, event: Event.Event): State.State => {
     }
     case "AnswerRejected":
       return hear(rejected(state, event.issues), event.asked, "reminded", "runtime")
+    case "ArtifactMinted":
+    case "ArtifactResolved":
+    case "ArtifactExpired":
+    case "ArtifactDeleted":
+    case "ArtifactRefused":
+    case "ArtifactPresented":
+      return FoldArtifact.step(state, event)
     case "FaultFound":
       return withChecks(state, state.checks && CheckState.fault(state.checks, event))
     case "ChecksFiled":

@@ -260,13 +260,14 @@ const next = (spec: Spec, state: State.State): Decision => {
 
 /**
  * The events that end a run now, whatever it was doing: calls that had `finished` keep what they came to, which are the
- * events under their ids; every other open call is settled `aborted`, then the run ends.
+ * events under their ids; every other open call is settled `aborted`, after what it had `brought`, then the run ends.
  */
 export const abort = (
   state: State.State,
   reason: Refusal.Refusal,
   elapsedMs: number,
-  finished: ReadonlyMap<string, ReadonlyArray<Event.Event>> = new Map()
+  finished: ReadonlyMap<string, ReadonlyArray<Event.Event>> = new Map(),
+  brought: ReadonlyMap<string, ReadonlyArray<Event.Event>> = new Map()
 ): ReadonlyArray<Event.Event> => {
   if (state.ended !== undefined || state.started === undefined) return []
   const failed: ReadonlyArray<Event.Event> =
@@ -278,6 +279,7 @@ export const abort = (
     const refusal = Refusal.aborted(call.toolName, started)
     return (
       finished.get(call.toolCallId) ?? [
+        ...(brought.get(call.toolCallId) ?? []),
         Call.settlement(state.iteration, { _tag: "Settle", call, outcome: "aborted", refusal })
       ]
     )

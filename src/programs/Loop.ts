@@ -12,6 +12,8 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as HashSet from "effect/HashSet"
 import * as Option from "effect/Option"
+import type * as Artifact from "../kernel/Artifact.ts"
+import type * as ArtifactEvent from "../kernel/ArtifactEvent.ts"
 import type * as Event from "../kernel/Event.ts"
 import * as Answering from "../kernel/Answering.ts"
 import * as Call from "../kernel/Call.ts"
@@ -22,9 +24,11 @@ import * as Run from "../kernel/Run.ts"
 import * as SkillMap from "../kernel/SkillMap.ts"
 import type * as State from "../kernel/State.ts"
 import type * as Wire from "../kernel/Wire.ts"
+import * as ArtifactStore from "../services/ArtifactStore.ts"
 import * as LLM from "../services/LLM.ts"
 import * as Record from "../services/Record.ts"
 import * as AgentAnswer from "./AgentAnswer.ts"
+import * as ArtifactLoan from "./ArtifactLoan.ts"
 import * as Dispatch from "./Dispatch.ts"
 import * as Wheel from "./Wheel.ts"
 
@@ -40,6 +44,8 @@ export interface Options {
   readonly spec: Omit<Run.Spec, "elapsedMs" | "provider" | "model">
   readonly tools: ReadonlyMap<string, Dispatch.Prepared>
   readonly handlers: Dispatch.Handlers
+  /** Whose artifacts its tools work with. */
+  readonly scope: Artifact.Scope
   readonly concurrency: number
   readonly maxResultChars: number
   /** Reads the answers of an agent that has a schema for them. */
@@ -73,6 +79,8 @@ const charsOf = (event: Event.Event): number => {
     case "FindingConflicted":
     case "AbsenceDeclared":
     case "CoverageDeclared":
+    case "ArtifactMinted":
+    case "ArtifactPresented":
       return JSON.stringify(event).length
     default:
       return 0
@@ -96,11 +104,16 @@ export const drive = (
   options: Options,
   recorded: State.State,
   first: ReadonlyArray<Event.Event>
-): Effect.Effect<{ readonly state: State.State; readonly ended: Event.RunEnded }, Failure, LLM.LLM | Record.Record> =>
+): Effect.Effect<
+  { readonly state: State.State; readonly ended: Event.RunEnded },
+  Failure,
+  ArtifactStore.ArtifactStore | LLM.LLM | Record.Record
+> =>
   Effect.gen(function* () {
     const llm = yield* LLM.LLM
     const record = yield* Record.Record
-    const { emit, runId, startedAt } = options
+    const { emit, runId, scope, startedAt } = options
+    const desk: ArtifactLoan.Desk = { store: yield* ArtifactStore.ArtifactStore, scope, runId }
     const { limits } = options.spec
 
     let state = recorded
@@ -108,6 +121,7 @@ export const drive = (
     let failure: LLM.LLMError | undefined
     let died: Cause.Cause<never> | undefined
     const finished = new Map<string, ReadonlyArray<Event.Event>>()
+    const loans = new Map<string, ArtifactLoan.Loan>()
 
     const happen = (events: ReadonlyArray<Event.Event>): void => {
       pending = [...pending, ...events]
@@ -137,7 +151,10 @@ export const drive = (
       )
     }
     const stop = (reason: Refusal.Refusal) =>
-      Effect.map(elapsed, (elapsedMs) => happen(Run.abort(state, reason, elapsedMs, finished)))
+      Effect.map(elapsed, (elapsedMs) => {
+        const brought = new Map(Array.from(loans, ([toolCallId, loan]) => [toolCallId, loan.end()]))
+        happen(Run.abort(state, reason, elapsedMs, finished, brought))
+      })
     const outOfTime = Effect.flatMap(elapsed, (spent) =>
       stop(Refusal.budgetExceeded("wallTimeMs", limits.wallTimeMs ?? spent, spent))
     )
@@ -183,7 +200,12 @@ export const drive = (
         const { maps = [] } = options.spec.skills ?? {}
         const fieldsOf: Dispatch.Options["fieldsOf"] = (toolName, result, isText) =>
           SkillMap.fieldsOf(maps, toolName, result, isText)
-        const dispatch: Dispatch.Options = { ...options, iteration, fieldsOf }
+        const lend = (call: ArtifactEvent.Call): ArtifactLoan.Loan => {
+          const loan = ArtifactLoan.make(desk, call)
+          loans.set(call.toolCallId, loan)
+          return loan
+        }
+        const dispatch: Dispatch.Options = { ...options, iteration, fieldsOf, lend }
         const judged = yield* Effect.forEach(calls, (call) => Dispatch.check(dispatch, call))
         let more = 0
         const checked = judged.map((one): Dispatch.Ready => {
@@ -201,16 +223,14 @@ export const drive = (
         }
         const settle = (one: Dispatch.Ready) =>
           Effect.map(
-            one._tag === "Settled"
-              ? Effect.succeed({ declared: [], event: one.event })
-              : Dispatch.execute(dispatch, one),
-            ({ declared, event }) => {
+            one._tag === "Settled" ? Effect.succeed(Dispatch.only(one.event)) : Dispatch.execute(dispatch, one),
+            ({ brought, declared, event }) => {
               const { toolCallId } = event
               // A call that is run again declares what the record does not hold yet.
               const held = (state.coverage ?? []).filter(
                 (was) => was.iteration === iteration && was.toolCallId === toolCallId
               ).length
-              const events = [...Call.verdictOf(state, one.planned), ...declared.slice(held), event]
+              const events = [...Call.verdictOf(state, one.planned), ...brought, ...declared.slice(held), event]
               finished.set(toolCallId, events)
               return events
             }
@@ -220,6 +240,7 @@ export const drive = (
         if (Option.isNone(settled)) return yield* outOfTime
         happen(settled.value.flat())
         finished.clear()
+        loans.clear()
       })
 
     const asked = AgentAnswer.asked(options.spec, options.answer, llm.answers === "json")

@@ -1,5 +1,5 @@
 /**
- * A `ScreenFiled` is what an event says of findings, coverage, grounding or faults, in a few words for the live display.
+ * A `ScreenFiled` is what an event says of findings, coverage, grounding, faults or artifacts, in a few words for the live display.
  *
  * @internal
  */
@@ -13,6 +13,7 @@ import type * as GroundingEvent from "../kernel/GroundingEvent.ts"
 import * as SafeId from "../kernel/SafeId.ts"
 import type * as State from "../kernel/State.ts"
 import * as ScreenLine from "./ScreenLine.ts"
+import * as ScreenShelf from "./ScreenShelf.ts"
 
 export interface Filed {
   readonly verb: string
@@ -140,6 +141,13 @@ export const of = (event: Event.Event, state: State.State): Filed | undefined =>
       const text = `${planted}${kind} at ${seam}: ${message}`
       return advisory === true ? { verb: "doubt", style: "warn", text } : { verb: "fault", style: "bad", text }
     }
+    case "ArtifactMinted":
+    case "ArtifactResolved":
+    case "ArtifactExpired":
+    case "ArtifactDeleted":
+    case "ArtifactRefused":
+    case "ArtifactPresented":
+      return ScreenShelf.filed(event)
     default:
       return undefined
   }

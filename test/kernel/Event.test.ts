@@ -62,7 +62,13 @@ describe("Event", () => {
       "FaultFound",
       "ChecksFiled",
       "AnswerRead",
-      "AnswerRejected"
+      "AnswerRejected",
+      "ArtifactMinted",
+      "ArtifactResolved",
+      "ArtifactExpired",
+      "ArtifactDeleted",
+      "ArtifactRefused",
+      "ArtifactPresented"
     ])
   })
 
