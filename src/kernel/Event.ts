@@ -17,6 +17,7 @@ import * as Lease from "./Lease.ts"
 import * as Message from "./Message.ts"
 import * as Problem from "./Problem.ts"
 import * as Refusal from "./Refusal.ts"
+import * as Seal from "./Seal.ts"
 import * as SkillEvent from "./SkillEvent.ts"
 import * as Usage from "./Usage.ts"
 
@@ -204,11 +205,13 @@ export type ModelCalled = typeof ModelCalled.Type
 export const StopReason = Schema.Literal("stop", "length", "tool-calls", "content-filter", "error", "other")
 export type StopReason = typeof StopReason.Type
 
+/** `seal` is what the provider that wrote the reply wants back with it. */
 export const ModelReplied = Schema.TaggedStruct("ModelReplied", {
   iteration,
   content: Schema.String,
   reasoning: optional(Schema.String),
   toolCalls: Schema.Array(Message.ToolCall),
+  seal: optional(Seal.Seal),
   usage: optional(Usage.Usage),
   stopReason: optional(StopReason),
   /** The tools in the body that was sent, read back from it. Absent if it could not be. */

@@ -136,8 +136,10 @@ const call = (state: State.State, event: Event.ModelCalled): State.State => {
 
 const reply = (state: State.State, event: Event.ModelReplied): State.State => {
   const seq = state.seq - 1
-  const { content, iteration, toolCalls } = event
-  const appended = Transcript.append(state.transcript, { role: "assistant", content, toolCalls })
+  const { content, iteration, reasoning = "", seal, toolCalls } = event
+  const sealed = seal === undefined ? {} : { sealed: { ...seal, reasoning } }
+  const message: Message.Assistant = { role: "assistant", content, toolCalls, ...sealed }
+  const appended = Transcript.append(state.transcript, message)
   const unmetered = event.usage === undefined || Usage.total(event.usage) === undefined
   const { calling, ...rest } = state
   const heard: State.State = {
@@ -155,7 +157,7 @@ const reply = (state: State.State, event: Event.ModelReplied): State.State => {
     toolCalls.length > 0
       ? { ...next, openReply: { seq, iteration, ...(stopReason === undefined ? {} : { stopReason }) } }
       : {
-          ...say(next, [{ ...replyPlace(state, seq), message: { role: "assistant", content, toolCalls } }]),
+          ...say(next, [{ ...replyPlace(state, seq), message }]),
           final: { seq, iteration, content }
         }
   return calling === iteration ? told : Law.broken(told, "A reply answers the pass that called the model.")

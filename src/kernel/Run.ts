@@ -261,19 +261,21 @@ const next = (spec: Spec, state: State.State): Decision => {
 /**
  * The events that end a run now, whatever it was doing: calls that had `finished` keep what they came to, which are the
  * events under their ids; every other open call is settled `aborted`, after what it had `brought`, then the run ends.
+ * `partial` is what had come of a reply.
  */
 export const abort = (
   state: State.State,
   reason: Refusal.Refusal,
   elapsedMs: number,
   finished: ReadonlyMap<string, ReadonlyArray<Event.Event>> = new Map(),
+  partial: Pick<Event.ModelFailed, "partialChars" | "usage"> = {},
   brought: ReadonlyMap<string, ReadonlyArray<Event.Event>> = new Map()
 ): ReadonlyArray<Event.Event> => {
   if (state.ended !== undefined || state.started === undefined) return []
   const failed: ReadonlyArray<Event.Event> =
     state.calling === undefined
       ? []
-      : [{ _tag: "ModelFailed", iteration: state.calling, reason: reason.tag, problem: Problem.of(reason) }]
+      : [{ _tag: "ModelFailed", iteration: state.calling, reason: reason.tag, problem: Problem.of(reason), ...partial }]
   const settled = State.unsettled(state).flatMap((call): ReadonlyArray<Event.Event> => {
     const started = state.startedCalls.some(({ toolCallId }) => toolCallId === call.toolCallId)
     const refusal = Refusal.aborted(call.toolName, started)
@@ -285,5 +287,6 @@ export const abort = (
     )
   })
   const done = [...report(state), ...failed, ...settled]
-  return [...done, ...CheckState.close(done.reduce(Fold.step, state)), end(state, "stopped", elapsedMs, reason)]
+  const after = done.reduce(Fold.step, state)
+  return [...done, ...CheckState.close(after), end(after, "stopped", elapsedMs, reason)]
 }

@@ -65,14 +65,16 @@ const charsOf = (event: Event.Event): number => {
     case "ModelReplied":
       return event.toolCalls.reduce(
         (sum, { args }) => sum + args.length,
-        event.content.length + (event.reasoning?.length ?? 0)
+        event.content.length +
+          (event.reasoning?.length ?? 0) +
+          (event.seal === undefined ? 0 : JSON.stringify(event.seal).length)
       )
     case "ToolCalled":
       return JSON.stringify(event.args).length
     case "ToolSettled":
       return event.served.length
     case "MessageCarried":
-      return event.message.content.length
+      return event.message.role === "assistant" ? JSON.stringify(event.message).length : event.message.content.length
     case "PieceDeclared":
       return event.text.length
     case "FindingDeclared":
@@ -120,6 +122,8 @@ export const drive = (
     let pending: ReadonlyArray<Event.Event> = []
     let failure: LLM.LLMError | undefined
     let died: Cause.Cause<never> | undefined
+    /** What has come of the reply that is being written. */
+    let partial: Partial = {}
     const finished = new Map<string, ReadonlyArray<Event.Event>>()
     const loans = new Map<string, ArtifactLoan.Loan>()
 
@@ -153,7 +157,7 @@ export const drive = (
     const stop = (reason: Refusal.Refusal) =>
       Effect.map(elapsed, (elapsedMs) => {
         const brought = new Map(Array.from(loans, ([toolCallId, loan]) => [toolCallId, loan.end()]))
-        happen(Run.abort(state, reason, elapsedMs, finished, brought))
+        happen(Run.abort(state, reason, elapsedMs, finished, partial, brought))
       })
     const outOfTime = Effect.flatMap(elapsed, (spent) =>
       stop(Refusal.budgetExceeded("wallTimeMs", limits.wallTimeMs ?? spent, spent))
@@ -163,11 +167,13 @@ export const drive = (
       Effect.gen(function* () {
         const { iteration } = wire
         const askedAt = yield* Clock.currentTimeMillis
-        let partialChars = 0
-        const collected = LLM.collect(llm.stream(wire), (chunk) => {
-          const parts = Array.from(chunk)
-          for (const part of parts) if (part._tag === "Text") partialChars += part.delta.length
-          return emit({ _tag: "Received", iteration, parts })
+        partial = {}
+        const collected = LLM.collect(llm.stream(wire), (chunk, { content, usage }) => {
+          partial = {
+            ...(content === "" ? {} : { partialChars: content.length }),
+            ...(usage === undefined ? {} : { usage })
+          }
+          return emit({ _tag: "Received", iteration, parts: Array.from(chunk) })
         }).pipe(
           // The run ends on the record before the defect goes on to whoever runs it.
           Effect.catchAllDefect((defect) => {
@@ -178,7 +184,7 @@ export const drive = (
         const reply = yield* Effect.either(inTime(collected))
         if (Either.isLeft(reply)) {
           if (reply.left instanceof LLM.LLMError) failure = new LLM.LLMError({ ...reply.left, runId })
-          return happen([failed(iteration, reply.left, partialChars)])
+          return happen([failed(iteration, reply.left, partial)])
         }
         if (Option.isNone(reply.right)) return yield* outOfTime
         const durationMs = (yield* Clock.currentTimeMillis) - askedAt
@@ -192,7 +198,7 @@ export const drive = (
         const chars = charsOf(event) <= maxAppendChars ? 0 : JSON.stringify(event).length
         if (chars <= maxEventChars) return happen([event])
         failure = new LLM.LLMError({ ...tooLong(chars), runId })
-        return happen([failed(iteration, failure, partialChars)])
+        return happen([failed(iteration, failure, partial)])
       }).pipe(Effect.withSpan("Model.call", { attributes: { iteration: wire.iteration }, captureStackTrace: false }))
 
     const runTools = (iteration: number, calls: ReadonlyArray<Call.Planned>) =>
@@ -291,6 +297,8 @@ export const drive = (
     return yield* Wheel.attached(steering, { spec: options.spec, state: () => state, happen }, driven)
   })
 
+type Partial = Pick<Event.ModelFailed, "partialChars" | "usage">
+
 /** What ended a pass without a reply, as its event names it. */
 interface Unanswered extends Problem.Problem {
   readonly reason: string
@@ -332,16 +340,19 @@ const replied = (
   content: reply.content,
   ...(reply.reasoning === undefined ? {} : { reasoning: reply.reasoning }),
   toolCalls: Message.identify(wire.iteration, reply.toolCalls, isTaken),
+  ...(reply.seal === undefined ? {} : { seal: reply.seal }),
   ...(Object.keys(reply.usage).length === 0 ? {} : { usage: reply.usage }),
   stopReason: reply.stopReason,
   ...sent(wire, reply),
   durationMs
 })
 
-const failed = (iteration: number, error: Unanswered, partialChars: number): Event.ModelFailed => ({
+/** What was not applied took nothing. */
+const failed = (iteration: number, error: Unanswered, { usage, ...partial }: Partial): Event.ModelFailed => ({
   _tag: "ModelFailed",
   iteration,
   reason: error.reason,
   problem: Problem.of(error),
-  ...(partialChars === 0 ? {} : { partialChars })
+  ...partial,
+  ...(usage === undefined || error.outcome === "not-applied" ? {} : { usage })
 })

@@ -38,7 +38,9 @@ export interface Totals {
   readonly toolCalls: number
   readonly sentBytes: number
   readonly distinctBytes: number
+  /** At least so many, if `tokensUntold`. */
   readonly tokens?: number
+  readonly tokensUntold?: true
   readonly durationMs?: number
   readonly events: number
 }
@@ -102,6 +104,7 @@ export const account = (events: ReadonlyArray<Event.Event>, room: ScreenLine.Roo
       sentBytes: ticker.sent,
       distinctBytes: pieces.reduce((sum, text) => sum + ScreenLine.utf8(text), 0),
       ...(tokens === undefined ? {} : { tokens }),
+      ...(Usage.isWhole(state.spent.usage) ? {} : { tokensUntold: true }),
       ...(durationMs === undefined ? {} : { durationMs }),
       events: events.length
     }
@@ -233,13 +236,13 @@ const valueLines = ({ chain, verdicts }: Account, { full = false, room }: Option
 }
 
 const totalsText = ({ totals }: Account, { whole }: Options): string => {
-  const { distinctBytes, durationMs, events, passes, sentBytes, tokens, toolCalls } = totals
+  const { distinctBytes, durationMs, events, passes, sentBytes, tokens, tokensUntold = false, toolCalls } = totals
   const record = whole === undefined ? "" : whole ? "record whole, " : "record NOT whole, "
   return [
     ScreenLine.counted(passes, "pass", "passes"),
     ScreenLine.counted(toolCalls, "tool call"),
     `${ScreenLine.bytes(sentBytes)} sent, ${ScreenLine.bytes(distinctBytes)} distinct`,
-    ...(tokens === undefined ? [] : [ScreenLine.counted(tokens, "token")]),
+    ...(tokens === undefined ? [] : [`${tokensUntold ? "at least " : ""}${ScreenLine.counted(tokens, "token")}`]),
     ...(durationMs === undefined ? [] : [ScreenLine.duration(durationMs)]),
     `${record}${ScreenLine.counted(events, "event")}`
   ].join(" · ")
