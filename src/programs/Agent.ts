@@ -218,12 +218,11 @@ const drive = <R, A>(
     const { concurrency, grounding, limits, maxResultChars, parameters, pieces, repertoire, tools } = agent
     const handlers = AgentAnswer.handled(yield* agent.handlers, agent.answer.asking)
     const unhandled = Array.from(tools.keys()).filter((name) => !handlers.has(name))
-    if (unhandled.length > 0) {
-      return yield* AgentError.invalid(
-        agent.name,
-        unhandled.map((name) => `No layer provides the handler of ${Printable.quote(name)}.`)
-      )
-    }
+    const missing = [
+      ...unhandled.map((name) => `No layer provides the handler of ${Printable.quote(name)}.`),
+      ...(yield* AgentArtifacts.storeProblems(agent))
+    ]
+    if (missing.length > 0) return yield* AgentError.invalid(agent.name, missing)
     const own = Array.from(tools.values(), ({ declared }) => declared)
     const spec = {
       pieces,

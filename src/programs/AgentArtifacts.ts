@@ -3,8 +3,12 @@
  *
  * @internal
  */
+import * as Effect from "effect/Effect"
 import * as Artifact from "../kernel/Artifact.ts"
 import type * as Event from "../kernel/Event.ts"
+import * as Printable from "../kernel/Printable.ts"
+import * as ArtifactStore from "../services/ArtifactStore.ts"
+import type * as Dispatch from "./Dispatch.ts"
 
 /** What a record says of the artifacts of its run. */
 export const manifest = (scope: Artifact.Scope | undefined): Event.Artifacts | undefined => {
@@ -30,3 +34,19 @@ export const scopeProblems = (scope: Artifact.Scope | undefined): ReadonlyArray<
   if (fault !== undefined) return [`${fault} must be a text without half a surrogate pair.`]
   return scope.conversationId.trim() === "" ? ["scope.conversationId is blank: name the session, or leave it out."] : []
 }
+
+/** What of an agent needs a store, where there is none. */
+export const storeProblems = ({
+  tools
+}: {
+  readonly tools: ReadonlyMap<string, Dispatch.Prepared>
+}): Effect.Effect<ReadonlyArray<string>, never, ArtifactStore.ArtifactStore> =>
+  Effect.map(ArtifactStore.ArtifactStore, ({ isNone = false }) =>
+    isNone
+      ? Array.from(tools.values())
+          .filter(({ wants }) => wants.length > 0)
+          .map(
+            ({ declared }) => `Tool ${Printable.quote(declared.name)} wants artifacts, and there is no store of them.`
+          )
+      : []
+  )

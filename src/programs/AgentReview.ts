@@ -13,6 +13,7 @@ import * as Printable from "../kernel/Printable.ts"
 import * as Dispatch from "./Dispatch.ts"
 import * as Echoes from "./Echoes.ts"
 import * as Loop from "./Loop.ts"
+import * as Wants from "./Wants.ts"
 
 const repeated = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
   Array.from(new Set(names.filter((name, index) => names.indexOf(name) !== index)))
@@ -64,7 +65,8 @@ export const review = (
         ...(Printable.wellFormed(description) === description
           ? []
           : [`Tool ${Printable.quote(tool.name)} has a description with a lone surrogate.`]),
-        ...Echoes.problems(tool, schema)
+        ...Echoes.problems(tool, schema),
+        ...Wants.problems(tool, schema)
       ]
     })
   ),

@@ -17,7 +17,8 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
 import * as Call from "../kernel/Call.ts"
-import type * as ArtifactEvent from "../kernel/ArtifactEvent.ts"
+import type * as Artifact from "../kernel/Artifact.ts"
+import * as ArtifactEvent from "../kernel/ArtifactEvent.ts"
 import type * as CallOutcome from "../kernel/CallOutcome.ts"
 import * as Coverage from "../kernel/Coverage.ts"
 import * as CoverageEvent from "../kernel/CoverageEvent.ts"
@@ -29,16 +30,18 @@ import * as Refusal from "../kernel/Refusal.ts"
 import * as Run from "../kernel/Run.ts"
 import type * as Wire from "../kernel/Wire.ts"
 import * as ArtifactStore from "../services/ArtifactStore.ts"
+import type * as ArtifactDesk from "./ArtifactDesk.ts"
 import type * as ArtifactLoan from "./ArtifactLoan.ts"
 import * as Artifacts from "./Artifacts.ts"
 import * as Replay from "./Replay.ts"
 import * as Timeout from "./Timeout.ts"
+import * as WantedArguments from "./WantedArguments.ts"
+import * as Wants from "./Wants.ts"
 
 /** A tool with its schemas compiled once. */
-export interface Prepared {
+export interface Prepared extends WantedArguments.Wanting {
   readonly declared: Event.ToolDeclared
   readonly id: string
-  readonly timeout: Duration.Duration
   readonly decode: (args: unknown, errors: "first" | "all") => Effect.Effect<unknown, ReadonlyArray<string>>
   readonly encodeSuccess: (value: unknown) => Effect.Effect<unknown, ReadonlyArray<string>>
   readonly encodeFailure: (value: unknown) => Effect.Effect<unknown, ReadonlyArray<string>>
@@ -69,10 +72,13 @@ export const prepare = (tool: Tool.Any): Either.Either<Prepared, string> => {
   const decode = { first: Schema.decodeUnknown(parameters), all: Schema.decodeUnknown(parameters, { errors: "all" }) }
   const success = Schema.encodeUnknown(schemaOf(tool.successSchema.ast))
   const failure = Schema.encodeUnknown(schemaOf(tool.failureSchema.ast))
+  const validate = Schema.validate(parameters)
   return Either.map(definition(tool), (described) => ({
     declared: Run.declareTool(described, Replay.of(tool)),
     id: tool.id,
     timeout: Timeout.of(tool),
+    wants: Wants.of(tool, described.schema),
+    validate: (decoded) => Effect.mapError(validate(decoded), Issues.list),
     decode: (args, errors) => Effect.mapError(decode[errors](args), Issues.list),
     encodeSuccess: (value) => Effect.mapError(success(value), Issues.list),
     encodeFailure: (value) => Effect.mapError(failure(value), Issues.list)
@@ -106,16 +112,27 @@ export interface Options {
   readonly tools: ReadonlyMap<string, Prepared>
   readonly handlers: Handlers
   readonly maxResultChars: number
+  readonly desk: ArtifactDesk.Desk
   /** The store as one call may use it. */
   readonly lend: (call: ArtifactEvent.Call) => ArtifactLoan.Loan
   /** The values that decisions will read in a result: a text as it is, or else JSON. */
   readonly fieldsOf: (toolName: string, result: string, isText: boolean) => ReadonlyArray<CallOutcome.Field> | undefined
 }
 
-/** A call that is ready to run, or its refusal. */
+/** A call that is ready to run, with the tickets that its arguments named, or its refusal. */
 export type Ready =
-  | { readonly _tag: "Ready"; readonly planned: Call.Planned & { readonly _tag: "Run" }; readonly decoded: unknown }
-  | { readonly _tag: "Settled"; readonly planned: Call.Planned; readonly event: Event.ToolSettled }
+  | {
+      readonly _tag: "Ready"
+      readonly planned: Call.Planned & { readonly _tag: "Run" }
+      readonly decoded: unknown
+      readonly wanted?: ReadonlyMap<string, Artifact.Meta>
+    }
+  | {
+      readonly _tag: "Settled"
+      readonly planned: Call.Planned
+      readonly event: Event.ToolSettled
+      readonly brought: ReadonlyArray<ArtifactEvent.ArtifactEvent>
+    }
 
 /** Arguments longer than this are checked up to their first mistake only. */
 const manyIssues = 16_384
@@ -123,42 +140,62 @@ const manyIssues = 16_384
 const settle = (options: Options, call: Message.ToolCall, outcome: Message.Settlement, refusal: Refusal.Refusal) =>
   Call.settlement(options.iteration, { _tag: "Settle", call, outcome, refusal })
 
-const settled = ({ iteration }: Options, planned: Call.Planned & { readonly _tag: "Settle" }): Ready => ({
-  _tag: "Settled",
-  planned,
-  event: Call.settlement(iteration, planned)
-})
+const settled = (
+  { iteration }: Options,
+  planned: Call.Planned & { readonly _tag: "Settle" },
+  brought: ReadonlyArray<ArtifactEvent.ArtifactEvent> = []
+): Ready => ({ _tag: "Settled", planned, event: Call.settlement(iteration, planned), brought })
 
 /** A call that is not to run after all. */
-export const refused = (options: Options, call: Message.ToolCall, refusal: Refusal.Refusal): Ready =>
-  settled(options, { _tag: "Settle", call, outcome: "refused", refusal })
+export const refused = (
+  options: Options,
+  call: Message.ToolCall,
+  refusal: Refusal.Refusal,
+  brought: ReadonlyArray<ArtifactEvent.ArtifactEvent> = []
+): Ready => settled(options, { _tag: "Settle", call, outcome: "refused", refusal }, brought)
 
 const sent = ({ iteration, runId }: Options, { toolCallId }: Message.ToolCall): Refusal.Sent => ({
   toolCallId,
   key: Call.key(runId, iteration, toolCallId)
 })
 
-/** Checks a planned call's arguments against the tool's schema. Nothing has run yet, or an earlier process ran it. */
+const callOf = ({ iteration }: Options, { toolCallId, toolName }: Message.ToolCall): ArtifactEvent.Call => ({
+  iteration,
+  toolCallId,
+  toolName
+})
+
+/** Checks a planned call's arguments against the tool's schema, and fetches what they name. Nothing has run yet, or an earlier process ran it. */
 export const check = (options: Options, planned: Call.Planned): Effect.Effect<Ready> => {
   if (planned._tag === "Settle") {
     return Effect.succeed(settled(options, planned))
   }
   const { args, call, own, started } = planned
   if (own !== undefined) return Effect.succeed({ _tag: "Ready", planned, decoded: args })
-  const refuse = (refusal: Refusal.Refusal): Ready => {
-    if (!started) return refused(options, call, refusal)
+  const refuse = (refusal: Refusal.Refusal, brought: ReadonlyArray<ArtifactEvent.ArtifactEvent> = []): Ready => {
+    if (!started) return refused(options, call, refusal, brought)
     // It is no refusal to find today that a call cannot be run which was running when its process was lost.
     const how = "was running when its process was lost, and could not be run again"
     const lost = Refusal.toolOutcomeUnknown(call.toolName, sent(options, call), how)
-    return settled(options, { _tag: "Settle", call, outcome: "unknown", refusal: lost })
+    return settled(options, { _tag: "Settle", call, outcome: "unknown", refusal: lost }, brought)
   }
   const tool = options.tools.get(call.toolName)
   if (tool === undefined) {
     return Effect.succeed(refuse(Refusal.unknownTool(call.toolName, Array.from(options.tools.keys()))))
   }
-  return Effect.match(tool.decode(args, call.args.length > manyIssues ? "first" : "all"), {
-    onFailure: (issues) => refuse(Refusal.toolArgsInvalid(call.toolName, issues)),
-    onSuccess: (decoded): Ready => ({ _tag: "Ready", planned, decoded })
+  return Effect.gen(function* () {
+    const read = yield* Effect.either(tool.decode(args, call.args.length > manyIssues ? "first" : "all"))
+    if (tool.wants.length === 0) {
+      return Either.match(read, {
+        onLeft: (issues) => refuse(Refusal.toolArgsInvalid(call.toolName, issues)),
+        onRight: (decoded): Ready => ({ _tag: "Ready", planned, decoded })
+      })
+    }
+    const wanted = yield* WantedArguments.resolve(options.desk, tool, callOf(options, call), args, read)
+    return Either.match(wanted, {
+      onLeft: ({ refusal, refused }) => refuse(refusal, refused),
+      onRight: ({ decoded, tickets }): Ready => ({ _tag: "Ready", planned, decoded, wanted: tickets })
+    })
   })
 }
 
@@ -212,12 +249,16 @@ type Came = Omit<Executed, "brought">
 const undeclared = (event: Event.ToolSettled): Came => ({ declared: [], event })
 
 /** What a call came to that no handler ran for. */
-export const only = (event: Event.ToolSettled): Executed => ({ brought: [], declared: [], event })
+export const only = (event: Event.ToolSettled, brought: ReadonlyArray<ArtifactEvent.ArtifactEvent> = []): Executed => ({
+  brought,
+  declared: [],
+  event
+})
 
 /** Runs a call that is ready, and says what it came to. */
 export const execute = (
   options: Options,
-  { decoded, planned }: Ready & { readonly _tag: "Ready" }
+  { decoded, planned, wanted = new Map() }: Ready & { readonly _tag: "Ready" }
 ): Effect.Effect<Executed> => {
   const { call, own, replay } = planned
   if (own !== undefined) return Effect.succeed(only(returned(options, call, own.served, undefined)))
@@ -227,7 +268,10 @@ export const execute = (
     return Effect.succeed(only(settle(options, call, "ran-error", Refusal.toolDied(call.toolName))))
   }
   const { key } = sent(options, call)
-  const loan = options.lend({ iteration: options.iteration, toolCallId: call.toolCallId, toolName: call.toolName })
+  const named = callOf(options, call)
+  const loan = options.lend(named)
+  for (const [argument, meta] of wanted) loan.tell(ArtifactEvent.resolved(named, "get", meta, argument))
+  loan.want(wanted)
   const run = handler(decoded).pipe(
     Effect.provideService(Replay.Key, key),
     Effect.provideService(Artifacts.Artifacts, loan.bound),

@@ -28,6 +28,7 @@ import * as ArtifactStore from "../services/ArtifactStore.ts"
 import * as LLM from "../services/LLM.ts"
 import * as Record from "../services/Record.ts"
 import * as AgentAnswer from "./AgentAnswer.ts"
+import type * as ArtifactDesk from "./ArtifactDesk.ts"
 import * as ArtifactLoan from "./ArtifactLoan.ts"
 import * as Dispatch from "./Dispatch.ts"
 import * as Wheel from "./Wheel.ts"
@@ -115,7 +116,7 @@ export const drive = (
     const llm = yield* LLM.LLM
     const record = yield* Record.Record
     const { emit, runId, scope, startedAt } = options
-    const desk: ArtifactLoan.Desk = { store: yield* ArtifactStore.ArtifactStore, scope, runId }
+    const desk: ArtifactDesk.Desk = { store: yield* ArtifactStore.ArtifactStore, scope, runId }
     const { limits } = options.spec
 
     let state = recorded
@@ -211,10 +212,11 @@ export const drive = (
           loans.set(call.toolCallId, loan)
           return loan
         }
-        const dispatch: Dispatch.Options = { ...options, iteration, fieldsOf, lend }
-        const judged = yield* Effect.forEach(calls, (call) => Dispatch.check(dispatch, call))
+        const dispatch: Dispatch.Options = { ...options, iteration, fieldsOf, desk, lend }
+        const judged = yield* inTime(Effect.forEach(calls, (call) => Dispatch.check(dispatch, call)))
+        if (Option.isNone(judged)) return yield* outOfTime
         let more = 0
-        const checked = judged.map((one): Dispatch.Ready => {
+        const checked = judged.value.map((one): Dispatch.Ready => {
           if (one._tag === "Settled" || one.planned.started) return one
           if (Answering.isTool(state.started, one.planned.call.toolName)) return one
           const refusal = Call.unaffordable(state, limits, more)
@@ -229,7 +231,9 @@ export const drive = (
         }
         const settle = (one: Dispatch.Ready) =>
           Effect.map(
-            one._tag === "Settled" ? Effect.succeed(Dispatch.only(one.event)) : Dispatch.execute(dispatch, one),
+            one._tag === "Settled"
+              ? Effect.succeed(Dispatch.only(one.event, one.brought))
+              : Dispatch.execute(dispatch, one),
             ({ brought, declared, event }) => {
               const { toolCallId } = event
               // A call that is run again declares what the record does not hold yet.
