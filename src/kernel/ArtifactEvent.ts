@@ -149,6 +149,13 @@ export const resolved = (
   ...(parentRefs === undefined ? {} : { parentRefs: parentRefs.slice(0, most.parents) })
 })
 
+export const snapshot = ({ bytes, kind, mediaType }: Artifact.Meta, label: string): Snapshot => ({
+  kind: kindOf(kind),
+  mediaType: Printable.clip(mediaType, most.mediaType),
+  bytes,
+  ...(label === "" ? {} : { label: Printable.clip(label, most.label) })
+})
+
 /** The ticket that an event holds. */
 export const ticketOf = ({
   _tag,

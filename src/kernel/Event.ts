@@ -84,8 +84,14 @@ export type Coverage = typeof Coverage.Type
 export const Answer = Schema.Struct({ corrections: Schema.NonNegativeInt, inside: optional(Schema.NonEmptyString) })
 export type Answer = typeof Answer.Type
 
-/** Whose artifacts the run works with, if they are not its own alone: those of the conversation that is its id. */
-export const Artifacts = Schema.Struct({ scope: optional(Artifact.Scope) })
+/**
+ * What a run has to do with artifacts. `scope`: whose they are, if they are not its own alone, of the conversation that is
+ * its id. `present`: the model can show them to the person.
+ */
+export const Artifacts = Schema.Struct({
+  scope: optional(Artifact.Scope),
+  present: optional(Schema.Literal(true))
+})
 export type Artifacts = typeof Artifacts.Type
 
 /** What a run was started with. `importedFrom` names the foreign format that it was read from. */

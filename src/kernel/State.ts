@@ -12,6 +12,7 @@ import type * as Event from "./Event.ts"
 import type * as GroundingEvent from "./GroundingEvent.ts"
 import type * as Message from "./Message.ts"
 import type * as Outcome from "./Outcome.ts"
+import * as Present from "./Present.ts"
 import * as CallOutcome from "./CallOutcome.ts"
 import type * as Refusal from "./Refusal.ts"
 import * as SkillState from "./SkillState.ts"
@@ -107,7 +108,9 @@ export const initial: State = {
 
 /** Whether a tool is ours in a run: a foreign trace may have tools of the same names. */
 export const isOurs = (started: Event.RunStarted | undefined, toolName: string): boolean =>
-  (started?.manifest.skills !== undefined && CallOutcome.isFramework(toolName)) || Answering.isTool(started, toolName)
+  (started?.manifest.skills !== undefined && CallOutcome.isFramework(toolName)) ||
+  Present.isTool(started, toolName) ||
+  Answering.isTool(started, toolName)
 
 /** The calls of the open reply that have no settlement, in order. */
 export const unsettled = (state: State): ReadonlyArray<Message.ToolCall> => {

@@ -64,6 +64,7 @@ export interface Agent<out R = never, out A = unknown> extends AgentGrounding.Ju
   readonly repertoire?: Repertoire.Repertoire
   readonly findings?: Event.Findings
   readonly coverage?: Event.Coverage
+  readonly artifacts?: AgentArtifacts.Options
   readonly answer: AgentAnswer.Reader<A>
   readonly handlers: Effect.Effect<Dispatch.Handlers, never, R>
   readonly limits: Event.Limits
@@ -128,6 +129,7 @@ const assemble = <A>(
     tools: new Map(offered.map((tool) => [tool.declared.name, tool])),
     ...(findings === undefined ? {} : { findings }),
     ...(options.coverage?.inAnswer === true ? { coverage: { inAnswer: true } } : {}),
+    ...AgentArtifacts.make(options),
     answer,
     ...(skills.repertoire === undefined ? {} : { repertoire: skills.repertoire }),
     handlers: Dispatch.handlers(prepared),
@@ -226,7 +228,7 @@ const drive = <R, A>(
     const own = Array.from(tools.values(), ({ declared }) => declared)
     const spec = {
       pieces,
-      tools: own.filter(({ name }) => repertoire?.tools.has(name) !== true),
+      tools: [...own.filter(({ name }) => repertoire?.tools.has(name) !== true), ...AgentArtifacts.tools(agent)],
       ...(repertoire === undefined ? {} : { skills: repertoire }),
       parameters,
       limits,
@@ -275,7 +277,7 @@ const begin = <R, A>(agent: Agent<R, A>, input: string, options: RunOptions | un
       _tag: "RunStarted",
       runId,
       agent: agent.name,
-      manifest: AgentManifest.of(agent, AgentArtifacts.manifest(options?.scope)),
+      manifest: AgentManifest.of(agent, options?.scope),
       input: Printable.wellFormed(input),
       ...(tags === undefined ? {} : { tags })
     }
@@ -348,10 +350,7 @@ const goOn = <R, A>(agent: Agent<R, A>, runId: string, message: string, options:
       _tag: "RunStarted",
       runId: ownId,
       agent: agent.name,
-      manifest: AgentManifest.of(
-        agent,
-        AgentArtifacts.manifest(options?.scope ?? AgentArtifacts.scopeOf(runId, state.started))
-      ),
+      manifest: AgentManifest.of(agent, options?.scope ?? AgentArtifacts.scopeOf(runId, state.started)),
       input,
       followUpOf: runId,
       ...AgentSkills.places(agent.repertoire, state.skills),

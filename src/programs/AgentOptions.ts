@@ -46,6 +46,8 @@ export interface Options<Tools extends Record<string, Tool.Any>> {
   readonly findings?: AgentFindings.Option
   /** `inAnswer`: what tools declared of where they looked (`Coverage`) is told after the answer. Off unless asked for. */
   readonly coverage?: { readonly inAnswer?: boolean }
+  /** The model can show artifacts to the person (`present`), who is told of them by `Outcome.presented`. Off unless asked for. */
+  readonly present?: boolean
   readonly budget?: Limits
   /** In `dev`, checks are tried on planted faults, and a run fails if one of them is blind. Default `live`. */
   readonly checks?: CheckEvent.Posture

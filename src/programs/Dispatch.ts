@@ -25,6 +25,7 @@ import * as CoverageEvent from "../kernel/CoverageEvent.ts"
 import type * as Event from "../kernel/Event.ts"
 import * as Issues from "../kernel/Issues.ts"
 import type * as Message from "../kernel/Message.ts"
+import * as Present from "../kernel/Present.ts"
 import * as Printable from "../kernel/Printable.ts"
 import * as Refusal from "../kernel/Refusal.ts"
 import * as Run from "../kernel/Run.ts"
@@ -33,6 +34,7 @@ import * as ArtifactStore from "../services/ArtifactStore.ts"
 import type * as ArtifactDesk from "./ArtifactDesk.ts"
 import type * as ArtifactLoan from "./ArtifactLoan.ts"
 import * as Artifacts from "./Artifacts.ts"
+import * as PresentCall from "./PresentCall.ts"
 import * as Replay from "./Replay.ts"
 import * as Timeout from "./Timeout.ts"
 import * as WantedArguments from "./WantedArguments.ts"
@@ -126,6 +128,8 @@ export type Ready =
       readonly planned: Call.Planned & { readonly _tag: "Run" }
       readonly decoded: unknown
       readonly wanted?: ReadonlyMap<string, Artifact.Meta>
+      /** What there is to show, if that is what the call is for. */
+      readonly shown?: PresentCall.Shown
     }
   | {
       readonly _tag: "Settled"
@@ -178,6 +182,15 @@ export const check = (options: Options, planned: Call.Planned): Effect.Effect<Re
     const how = "was running when its process was lost, and could not be run again"
     const lost = Refusal.toolOutcomeUnknown(call.toolName, sent(options, call), how)
     return settled(options, { _tag: "Settle", call, outcome: "unknown", refusal: lost }, brought)
+  }
+  if (call.toolName === Present.toolName) {
+    return Effect.map(
+      PresentCall.judge(options.desk, callOf(options, call), args),
+      Either.match({
+        onLeft: ({ refusal, told }) => refused(options, call, refusal, told),
+        onRight: (shown): Ready => ({ _tag: "Ready", planned, decoded: args, shown })
+      })
+    )
   }
   const tool = options.tools.get(call.toolName)
   if (tool === undefined) {
@@ -258,10 +271,11 @@ export const only = (event: Event.ToolSettled, brought: ReadonlyArray<ArtifactEv
 /** Runs a call that is ready, and says what it came to. */
 export const execute = (
   options: Options,
-  { decoded, planned, wanted = new Map() }: Ready & { readonly _tag: "Ready" }
+  { decoded, planned, shown, wanted = new Map() }: Ready & { readonly _tag: "Ready" }
 ): Effect.Effect<Executed> => {
   const { call, own, replay } = planned
   if (own !== undefined) return Effect.succeed(only(returned(options, call, own.served, undefined)))
+  if (shown !== undefined) return Effect.succeed(only(returned(options, call, shown.served, undefined), shown.told))
   const tool = options.tools.get(call.toolName)
   const handler = options.handlers.get(call.toolName)
   if (tool === undefined || handler === undefined) {
