@@ -29,7 +29,7 @@ import * as Wire from "./Wire.ts"
 const withChecks = (state: State.State, checks: CheckState.CheckState | undefined): State.State =>
   checks === undefined ? state : { ...state, checks }
 
-type Said = Pick<Wire.MessagePiece, "id" | "origin" | "seq" | "cause" | "from" | "message">
+type Said = Pick<Wire.MessagePiece, "id" | "origin" | "seq" | "cause" | "from" | "message" | "placed">
 
 /** Closed messages join the conversation; the transcript keeps only what is open. */
 const say = (state: State.State, said: ReadonlyArray<Said>): State.State => {
@@ -188,19 +188,21 @@ const start = (state: State.State, event: Event.ToolCalled): State.State => {
 }
 
 const settle = (state: State.State, event: Event.ToolSettled): State.State => {
-  const { error, fields, outcome, served, toolCallId, toolName } = event
+  const { error, fields, outcome, placed, served, toolCallId, toolName } = event
   const message: Message.Tool = { role: "tool", toolCallId, toolName, outcome, content: served }
   const settled = Transcript.settle(state.transcript, message)
   if (Either.isLeft(settled))
     return Law.broken(state, `A call has exactly one settlement, in order: ${settled.left.what}`)
   const started = state.startedCalls.find((one) => one.toolCallId === toolCallId)
-  // A tool's own error is quoted; every other text of an error is ours.
-  const byRuntime = State.isOurs(state.started, toolName) || (error !== undefined && error.tag !== "ToolFailed")
+  // A tool's own error is quoted; every other text of an error is ours, and so is a ticket.
+  const isOurs = State.isOurs(state.started, toolName) || placed !== undefined
+  const byRuntime = isOurs || (error !== undefined && error.tag !== "ToolFailed")
+  const stored = placed === undefined ? {} : { placed }
   const asked = started?.seq ?? state.openReply?.seq ?? state.seq - 1
   const next: State.State = {
     ...state,
     transcript: settled.right,
-    settledAt: [...state.settledAt, { seq: state.seq - 1, calledSeq: asked, byRuntime }],
+    settledAt: [...state.settledAt, { seq: state.seq - 1, calledSeq: asked, byRuntime, ...stored }],
     startedCalls: state.startedCalls.filter((one) => one.toolCallId !== toolCallId),
     ...(state.started?.manifest.skills === undefined
       ? {}
@@ -211,6 +213,7 @@ const settle = (state: State.State, event: Event.ToolSettled): State.State => {
             owner: started?.owner ?? {},
             outcome,
             served,
+            ...stored,
             ...(fields === undefined ? {} : { fields })
           })
         }),
@@ -252,7 +255,8 @@ const close = (state: State.State): State.State => {
     if (at === undefined) return []
     const cause: Wire.Cause = { by: "called", seq: at.calledSeq }
     const origin = at.byRuntime ? "runtime" : originOf(message)
-    return [{ id: `result:${at.seq}`, origin, seq: at.seq, cause, message }]
+    const { placed, seq } = at
+    return [{ id: `result:${seq}`, origin, seq, cause, message, ...(placed === undefined ? {} : { placed }) }]
   })
   const first = reply === undefined ? [] : [{ ...replyPlace(state, openReply.seq), message: reply }]
   return say({ ...rest, settledAt: [] }, [...first, ...said])

@@ -57,7 +57,12 @@ export interface State extends Wire.Source {
   readonly transcript: Transcript.Transcript
   /** The sequence numbers of what the open unit was told by, to name its pieces when it closes. */
   readonly openReply?: { readonly seq: number; readonly iteration: number; readonly stopReason?: Event.StopReason }
-  readonly settledAt: ReadonlyArray<{ readonly seq: number; readonly calledSeq: number; readonly byRuntime: boolean }>
+  readonly settledAt: ReadonlyArray<{
+    readonly seq: number
+    readonly calledSeq: number
+    readonly byRuntime: boolean
+    readonly placed?: CallOutcome.PlacedToolResult
+  }>
   readonly startedCalls: ReadonlyArray<Started>
   /** The pass whose model call has no reply yet. */
   readonly calling?: number

@@ -122,6 +122,7 @@ const assemble = <A>(
   const { findings, problems, tools: offered } = AgentFindings.make(options.findings, told)
   const skills = AgentSkills.make(options, prepared, offered)
   const judged = AgentGrounding.make(options.grounding, tools)
+  const artifacts = AgentArtifacts.make(options)
   return {
     name,
     ...judged,
@@ -129,7 +130,7 @@ const assemble = <A>(
     tools: new Map(offered.map((tool) => [tool.declared.name, tool])),
     ...(findings === undefined ? {} : { findings }),
     ...(options.coverage?.inAnswer === true ? { coverage: { inAnswer: true } } : {}),
-    ...AgentArtifacts.make(options),
+    ...artifacts,
     answer,
     ...(skills.repertoire === undefined ? {} : { repertoire: skills.repertoire }),
     handlers: Dispatch.handlers(prepared),
@@ -143,7 +144,8 @@ const assemble = <A>(
       ...problems,
       ...answer.problems,
       ...skills.problems,
-      ...AgentGrounding.problems(judged)
+      ...AgentGrounding.problems(judged),
+      ...AgentArtifacts.problems(artifacts)
     ]
   }
 }
@@ -254,6 +256,7 @@ const drive = <R, A>(
       scope: AgentArtifacts.scopeOf(runId, begun),
       concurrency,
       maxResultChars,
+      ...(agent.artifacts?.placement === undefined ? {} : { placement: agent.artifacts.placement }),
       ...(agent.answer.asking === undefined ? {} : { answer: agent.answer.asking }),
       ...(steering === undefined ? {} : { steering }),
       emit

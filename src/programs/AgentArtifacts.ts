@@ -15,8 +15,29 @@ import type * as Dispatch from "./Dispatch.ts"
 export type Options = Omit<Event.Artifacts, "scope">
 
 /** What is asked for, if anything is. */
-export const make = ({ present = false }: { readonly present?: boolean }): { readonly artifacts?: Options } =>
-  present ? { artifacts: { present } } : {}
+export const make = ({
+  placement,
+  present = false
+}: {
+  readonly placement?: { readonly maxInlineChars: number }
+  readonly present?: boolean
+}): { readonly artifacts?: Options } =>
+  placement === undefined && !present
+    ? {}
+    : {
+        artifacts: {
+          ...(present ? { present } : {}),
+          ...(placement === undefined ? {} : { placement: { maxInlineChars: placement.maxInlineChars } })
+        }
+      }
+
+/** What is wrong with what is asked for. */
+export const problems = ({ artifacts }: { readonly artifacts?: Options }): ReadonlyArray<string> => {
+  const { maxInlineChars = 1 } = artifacts?.placement ?? {}
+  return Number.isSafeInteger(maxInlineChars) && maxInlineChars > 0
+    ? []
+    : [`placement.maxInlineChars is ${maxInlineChars}; it must be a whole number above 0.`]
+}
 
 /** What a record says of the artifacts of its run. */
 export const manifest = (
@@ -65,6 +86,9 @@ export const storeProblems = ({
             .map(
               ({ declared }) => `Tool ${Printable.quote(declared.name)} wants artifacts, and there is no store of them.`
             ),
+          ...(artifacts?.placement === undefined
+            ? []
+            : ["placement is on, and there is no store of artifacts to place results in."]),
           ...(artifacts?.present === true ? ["present is on, and there is no store of artifacts."] : [])
         ]
       : []

@@ -48,6 +48,11 @@ export interface Options<Tools extends Record<string, Tool.Any>> {
   readonly coverage?: { readonly inAnswer?: boolean }
   /** The model can show artifacts to the person (`present`), who is told of them by `Outcome.presented`. Off unless asked for. */
   readonly present?: boolean
+  /**
+   * A result that the model would read more characters of than `maxInlineChars` is stored, and its ticket sent in its place.
+   * No route and no lease depends on it. Off unless asked for.
+   */
+  readonly placement?: { readonly maxInlineChars: number }
   readonly budget?: Limits
   /** In `dev`, checks are tried on planted faults, and a run fails if one of them is blind. Default `live`. */
   readonly checks?: CheckEvent.Posture

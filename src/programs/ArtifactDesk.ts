@@ -49,7 +49,8 @@ export const refused = (
   detail: Printable.clip(Problem.render(error), ArtifactEvent.most.detail)
 })
 
-const sound = <A>(effect: Effect.Effect<A, ArtifactStoreError>): Effect.Effect<A, ArtifactStoreError> =>
+/** An effect of the store, whose defects are its failures. */
+export const sound = <A>(effect: Effect.Effect<A, ArtifactStoreError>): Effect.Effect<A, ArtifactStoreError> =>
   Effect.catchAllDefect(
     Effect.suspend(() => effect),
     (defect) =>
@@ -58,8 +59,6 @@ const sound = <A>(effect: Effect.Effect<A, ArtifactStoreError>): Effect.Effect<A
         failure("Unavailable", { what: "The artifact store stopped with an unexpected error.", outcome: "unknown" })
       )
   )
-
-export const put = ({ scope, store }: Desk, input: Artifact.PutInput) => sound(store.put(scope, input))
 
 export const head = ({ scope, store }: Desk, ref: string) => sound(store.head(scope, ref))
 

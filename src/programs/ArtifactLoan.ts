@@ -95,9 +95,8 @@ export const make = (
     ref: string | undefined,
     effect: Effect.Effect<A, ArtifactStoreError>
   ): Effect.Effect<A, ArtifactStoreError> =>
-    Effect.tapError(
-      Effect.suspend(() => (isOver ? over : effect)),
-      (error) => Effect.sync(() => tellOnce(ArtifactDesk.refused(call, op, error, Artifact.isRef(ref) ? { ref } : {})))
+    Effect.tapError(ArtifactDesk.sound(Effect.suspend(() => (isOver ? over : effect))), (error) =>
+      Effect.sync(() => tellOnce(ArtifactDesk.refused(call, op, error, Artifact.isRef(ref) ? { ref } : {})))
     )
   const found = <A>(
     op: "head" | "get",

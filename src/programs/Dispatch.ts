@@ -19,9 +19,6 @@ import type * as SchemaAST from "effect/SchemaAST"
 import * as Call from "../kernel/Call.ts"
 import type * as Artifact from "../kernel/Artifact.ts"
 import * as ArtifactEvent from "../kernel/ArtifactEvent.ts"
-import type * as CallOutcome from "../kernel/CallOutcome.ts"
-import * as Coverage from "../kernel/Coverage.ts"
-import * as CoverageEvent from "../kernel/CoverageEvent.ts"
 import type * as Event from "../kernel/Event.ts"
 import * as Issues from "../kernel/Issues.ts"
 import type * as Message from "../kernel/Message.ts"
@@ -36,6 +33,7 @@ import type * as ArtifactLoan from "./ArtifactLoan.ts"
 import * as Artifacts from "./Artifacts.ts"
 import * as PresentCall from "./PresentCall.ts"
 import * as Replay from "./Replay.ts"
+import * as ServedResult from "./ServedResult.ts"
 import * as Timeout from "./Timeout.ts"
 import * as WantedArguments from "./WantedArguments.ts"
 import * as Wants from "./Wants.ts"
@@ -108,17 +106,14 @@ export const handlers = <R>(tools: ReadonlyArray<Prepared>): Effect.Effect<Handl
     return found
   })
 
-export interface Options {
+export interface Options extends ServedResult.Serving {
   readonly runId: string
   readonly iteration: number
   readonly tools: ReadonlyMap<string, Prepared>
   readonly handlers: Handlers
-  readonly maxResultChars: number
   readonly desk: ArtifactDesk.Desk
   /** The store as one call may use it. */
   readonly lend: (call: ArtifactEvent.Call) => ArtifactLoan.Loan
-  /** The values that decisions will read in a result: a text as it is, or else JSON. */
-  readonly fieldsOf: (toolName: string, result: string, isText: boolean) => ReadonlyArray<CallOutcome.Field> | undefined
 }
 
 /** A call that is ready to run, with the tickets that its arguments named, or its refusal. */
@@ -226,40 +221,12 @@ export const called = (
   replay
 })
 
-/** The text of a result: strings as they are, everything else as JSON. */
-const textOf = (value: unknown): Either.Either<string, ReadonlyArray<string>> =>
-  typeof value === "string"
-    ? Either.right(Printable.wellFormed(value))
-    : Either.map(
-        Either.try({ try: () => JSON.stringify(value), catch: () => ["the result must be JSON; it is not"] }),
-        (text) => Printable.wellFormed(text ?? "null")
-      )
-
-const returned = (
-  { iteration }: Options,
-  { toolCallId, toolName }: Message.ToolCall,
-  served: string,
-  fields: ReadonlyArray<CallOutcome.Field> | undefined
-): Event.ToolSettled => ({
-  _tag: "ToolSettled",
-  iteration,
-  toolCallId,
-  toolName,
-  outcome: "ran-ok",
-  served,
-  ...(fields === undefined ? {} : { fields })
-})
-
 /** What a call came to, what it did with artifacts, and what its result declared of where the tool looked. */
-export interface Executed {
+export interface Executed extends ServedResult.Came {
   readonly brought: ReadonlyArray<ArtifactEvent.ArtifactEvent>
-  readonly declared: ReadonlyArray<CoverageEvent.CoverageEvent>
-  readonly event: Event.ToolSettled
 }
 
-type Came = Omit<Executed, "brought">
-
-const undeclared = (event: Event.ToolSettled): Came => ({ declared: [], event })
+const undeclared = (event: Event.ToolSettled): ServedResult.Came => ({ declared: [], event })
 
 /** What a call came to that no handler ran for. */
 export const only = (event: Event.ToolSettled, brought: ReadonlyArray<ArtifactEvent.ArtifactEvent> = []): Executed => ({
@@ -274,15 +241,15 @@ export const execute = (
   { decoded, planned, shown, wanted = new Map() }: Ready & { readonly _tag: "Ready" }
 ): Effect.Effect<Executed> => {
   const { call, own, replay } = planned
-  if (own !== undefined) return Effect.succeed(only(returned(options, call, own.served, undefined)))
-  if (shown !== undefined) return Effect.succeed(only(returned(options, call, shown.served, undefined), shown.told))
+  const named = callOf(options, call)
+  if (own !== undefined) return Effect.succeed(only(ServedResult.returned(named, own.served)))
+  if (shown !== undefined) return Effect.succeed(only(ServedResult.returned(named, shown.served), shown.told))
   const tool = options.tools.get(call.toolName)
   const handler = options.handlers.get(call.toolName)
   if (tool === undefined || handler === undefined) {
     return Effect.succeed(only(settle(options, call, "ran-error", Refusal.toolDied(call.toolName))))
   }
   const { key } = sent(options, call)
-  const named = callOf(options, call)
   const loan = options.lend(named)
   for (const [argument, meta] of wanted) loan.tell(ArtifactEvent.resolved(named, "get", meta, argument))
   loan.want(wanted)
@@ -301,7 +268,7 @@ export const execute = (
         Effect.succeed(undeclared(timedOut(options, call, replay, Duration.toMillis(tool.timeout), startedAt))),
       onSome: Exit.matchEffect({
         onFailure: (cause) => Effect.map(failed(options, tool, call, cause), undeclared),
-        onSuccess: (value) => succeeded(options, tool, call, value)
+        onSuccess: (value) => ServedResult.of(options, tool, named, loan, value)
       })
     })
     const durationMs = (yield* Clock.currentTimeMillis) - startedAt
@@ -358,31 +325,9 @@ const failed = (options: Options, tool: Prepared, call: Message.ToolCall, cause:
       ),
     onSome: (error) =>
       tool.encodeFailure(error).pipe(
-        Effect.map(textOf),
+        Effect.map(ServedResult.textOf),
         Effect.flatMap(Effect.orElseSucceed(() => "its error could not be shown")),
         Effect.orElseSucceed(() => "its error does not fit its schema"),
         Effect.map((shown) => settle(options, call, "ran-error", Refusal.toolFailed(call.toolName, shown)))
       )
   })
-
-const succeeded = (options: Options, tool: Prepared, call: Message.ToolCall, value: unknown) =>
-  tool.encodeSuccess(value).pipe(
-    Effect.flatMap((result) => Effect.map(textOf(result), (served) => ({ result, served }))),
-    Effect.match({
-      onFailure: (issues) =>
-        undeclared(settle(options, call, "ran-error", Refusal.toolOutputInvalid(call.toolName, issues))),
-      onSuccess: ({ result, served }): Came => {
-        const { iteration, maxResultChars } = options
-        const { toolCallId, toolName } = call
-        const read = Coverage.read(result)
-        // What a tool looked at is kept, even if its result is too large to be served.
-        const declared = read.declared.map((one) => CoverageEvent.of({ iteration, toolCallId, toolName }, one))
-        if (served.length > maxResultChars) {
-          const refusal = Refusal.toolOutputTooLarge(call.toolName, maxResultChars, served.length)
-          return { declared, event: settle(options, call, "ran-error", refusal) }
-        }
-        const event = returned(options, call, served, options.fieldsOf(toolName, served, typeof result === "string"))
-        return { declared, event: read.outcome === undefined ? event : { ...event, outcome: read.outcome } }
-      }
-    })
-  )

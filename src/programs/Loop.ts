@@ -31,6 +31,7 @@ import * as AgentAnswer from "./AgentAnswer.ts"
 import type * as ArtifactDesk from "./ArtifactDesk.ts"
 import * as ArtifactLoan from "./ArtifactLoan.ts"
 import * as Dispatch from "./Dispatch.ts"
+import type * as ServedResult from "./ServedResult.ts"
 import * as Wheel from "./Wheel.ts"
 
 /** What can be seen of a run while it goes on: entries once they are on the record, and parts of a reply as they come. */
@@ -49,6 +50,7 @@ export interface Options {
   readonly scope: Artifact.Scope
   readonly concurrency: number
   readonly maxResultChars: number
+  readonly placement?: NonNullable<Event.Artifacts["placement"]>
   /** Reads the answers of an agent that has a schema for them. */
   readonly answer?: AgentAnswer.Asking
   readonly steering?: Wheel.Steering
@@ -205,7 +207,7 @@ export const drive = (
     const runTools = (iteration: number, calls: ReadonlyArray<Call.Planned>) =>
       Effect.gen(function* () {
         const { maps = [] } = options.spec.skills ?? {}
-        const fieldsOf: Dispatch.Options["fieldsOf"] = (toolName, result, isText) =>
+        const fieldsOf: ServedResult.Serving["fieldsOf"] = (toolName, result, isText) =>
           SkillMap.fieldsOf(maps, toolName, result, isText)
         const lend = (call: ArtifactEvent.Call): ArtifactLoan.Loan => {
           const loan = ArtifactLoan.make(desk, call)

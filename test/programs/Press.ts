@@ -33,7 +33,7 @@ const Recite = Tool.make("recite", { parameters: { note: Schema.String }, succes
   .annotate(Wants.Wants, { note: "text/note" })
   .annotate(Tool.Readonly, true)
 
-export const toolkit = Toolkit.make(Load, Plot, Merge, Recite)
+const toolkit = Toolkit.make(Load, Plot, Merge, Recite)
 export const agent = Agent.make({ name: "press", instructions: "Print.", toolkit, budget: { passes: 12 } })
 
 /** What handlers were given, in order. */
@@ -43,7 +43,7 @@ const put = (input: Artifacts.Input) =>
   Effect.flatMap(Artifacts.Artifacts, (artifacts) => Effect.orDie(artifacts.put(input)))
 
 /** What `load` stores, by kind. */
-export const loads: { readonly [kind: string]: unknown } = {
+const loads: { readonly [kind: string]: unknown } = {
   "table/csv": { rows: [[1, 2]] },
   "text/note": "a note",
   bytes: Uint8Array.of(0, 255)
