@@ -8,6 +8,8 @@ import * as Schema from "effect/Schema"
 import * as AnswerEvent from "./AnswerEvent.ts"
 import * as CallOutcome from "./CallOutcome.ts"
 import * as CheckEvent from "./CheckEvent.ts"
+import * as ClaimCheck from "./ClaimCheck.ts"
+import * as ClaimEvent from "./ClaimEvent.ts"
 import * as CoverageEvent from "./CoverageEvent.ts"
 import * as FindingEvent from "./FindingEvent.ts"
 import * as GroundingEvent from "./GroundingEvent.ts"
@@ -88,7 +90,9 @@ export const Manifest = Schema.Struct({
   findings: optional(Findings),
   coverage: optional(Coverage),
   answer: optional(Answer),
-  checks: optional(Schema.Struct({ posture: CheckEvent.Posture })),
+  checks: optional(
+    Schema.Struct({ posture: CheckEvent.Posture, claims: optional(Schema.NonEmptyArray(ClaimCheck.DeclaredClaim)) })
+  ),
   importedFrom: optional(Schema.String),
   untold: optional(Schema.Array(Untold))
 })
@@ -282,6 +286,7 @@ export const Event = Schema.Union(
   ...SkillEvent.SkillEvent.members,
   ...FindingEvent.FindingEvent.members,
   ...CoverageEvent.CoverageEvent.members,
+  ...ClaimEvent.ClaimEvent.members,
   GroundingEvent.GroundingJudged,
   ...CheckEvent.CheckEvent.members,
   AnswerEvent.AnswerRead,

@@ -367,6 +367,9 @@ export const step = (before: State.State, event: Event.Event): State.State => {
     }
     case "AnswerRejected":
       return hear(rejected(state, event.issues), event.asked, "reminded", "runtime")
+    case "SemanticsDeclared":
+    case "ClaimsRead":
+      return withChecks(state, state.checks && CheckState.claim(state.checks, event))
     case "FaultFound":
       return withChecks(state, state.checks && CheckState.fault(state.checks, event))
     case "ChecksFiled":

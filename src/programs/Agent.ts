@@ -14,6 +14,7 @@ import * as Mailbox from "effect/Mailbox"
 import type * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Budget from "../kernel/Budget.ts"
+import type * as ClaimCheck from "../kernel/ClaimCheck.ts"
 import type * as CheckEvent from "../kernel/CheckEvent.ts"
 import type * as Event from "../kernel/Event.ts"
 import * as Fold from "../kernel/Fold.ts"
@@ -65,6 +66,7 @@ export interface Agent<out R = never, out A = unknown> extends AgentGrounding.Ju
   readonly handlers: Effect.Effect<Dispatch.Handlers, never, R>
   readonly limits: Event.Limits
   readonly checks: CheckEvent.Posture
+  readonly claims?: readonly [ClaimCheck.DeclaredClaim, ...Array<ClaimCheck.DeclaredClaim>]
   readonly parameters: Event.Parameters
   readonly concurrency: number
   readonly maxResultChars: number
@@ -130,6 +132,7 @@ const assemble = <A>(
     handlers: Dispatch.handlers(prepared),
     limits,
     checks: options.checks ?? "live",
+    ...AgentReview.claims(options.claims),
     parameters,
     concurrency,
     maxResultChars,
@@ -137,6 +140,7 @@ const assemble = <A>(
       ...AgentReview.review(name, pieces, tools, limits, concurrency, maxResultChars, parameters),
       ...problems,
       ...answer.problems,
+      ...AgentReview.claimProblems(options.claims, answer.asking !== undefined),
       ...skills.problems,
       ...AgentGrounding.problems(judged)
     ]
@@ -251,11 +255,19 @@ const drive = <R, A>(
 const valueOf = <A>({ answer }: Agent<unknown, A>, runId: string, { answered }: State.State) =>
   Effect.mapError(answer.decode(answered?.value), (issues) => AgentError.unreadable(runId, issues))
 
-const manifestOf = ({ answer, checks, coverage, findings, limits, repertoire }: Agent<unknown>): Event.Manifest => ({
+const manifestOf = ({
+  answer,
+  checks,
+  claims,
+  coverage,
+  findings,
+  limits,
+  repertoire
+}: Agent<unknown>): Event.Manifest => ({
   limits,
   ...(findings === undefined ? {} : { findings }),
   ...(coverage === undefined ? {} : { coverage }),
-  checks: { posture: checks },
+  checks: { posture: checks, ...(claims === undefined ? {} : { claims }) },
   ...(answer.asking === undefined ? {} : { answer: answer.asking.manifest }),
   ...(repertoire === undefined ? {} : { skills: AgentSkills.manifest(repertoire) })
 })

@@ -18,6 +18,8 @@ import * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
 import * as Call from "../kernel/Call.ts"
 import type * as CallOutcome from "../kernel/CallOutcome.ts"
+import type * as ClaimCheck from "../kernel/ClaimCheck.ts"
+import type * as ClaimEvent from "../kernel/ClaimEvent.ts"
 import * as Coverage from "../kernel/Coverage.ts"
 import * as CoverageEvent from "../kernel/CoverageEvent.ts"
 import type * as Event from "../kernel/Event.ts"
@@ -25,6 +27,7 @@ import * as Issues from "../kernel/Issues.ts"
 import type * as Message from "../kernel/Message.ts"
 import * as Printable from "../kernel/Printable.ts"
 import * as Refusal from "../kernel/Refusal.ts"
+import * as Semantics from "../kernel/Semantics.ts"
 import * as Run from "../kernel/Run.ts"
 import type * as Wire from "../kernel/Wire.ts"
 import * as Replay from "./Replay.ts"
@@ -103,6 +106,8 @@ export interface Options {
   readonly handlers: Handlers
   readonly maxResultChars: number
   /** The values that decisions will read in a result: a text as it is, or else JSON. */
+  /** What the agent claims: what results settle of it is recorded. */
+  readonly claims?: ReadonlyArray<ClaimCheck.DeclaredClaim>
   readonly fieldsOf: (toolName: string, result: string, isText: boolean) => ReadonlyArray<CallOutcome.Field> | undefined
 }
 
@@ -196,7 +201,7 @@ const returned = (
 
 /** What a call came to, and what its result declared of where the tool looked. */
 export interface Executed {
-  readonly declared: ReadonlyArray<CoverageEvent.CoverageEvent>
+  readonly declared: ReadonlyArray<CoverageEvent.CoverageEvent | ClaimEvent.SemanticsDeclared>
   readonly event: Event.ToolSettled
 }
 
@@ -288,6 +293,16 @@ const failed = (options: Options, tool: Prepared, call: Message.ToolCall, cause:
       )
   })
 
+/** What a result settles of what is claimed: nothing, or one event. */
+const semantics = (
+  { claims = [], iteration }: Options,
+  { toolCallId, toolName }: Message.ToolCall,
+  result: unknown
+): ReadonlyArray<ClaimEvent.SemanticsDeclared> => {
+  const rows = Semantics.claimed(claims.length === 0 ? [] : Semantics.read(result), claims)
+  return rows.length === 0 ? [] : [{ _tag: "SemanticsDeclared", iteration, toolCallId, toolName, rows }]
+}
+
 const succeeded = (options: Options, tool: Prepared, call: Message.ToolCall, value: unknown) =>
   tool.encodeSuccess(value).pipe(
     Effect.flatMap((result) => Effect.map(textOf(result), (served) => ({ result, served }))),
@@ -299,7 +314,10 @@ const succeeded = (options: Options, tool: Prepared, call: Message.ToolCall, val
         const { toolCallId, toolName } = call
         const read = Coverage.read(result)
         // What a tool looked at is kept, even if its result is too large to be served.
-        const declared = read.declared.map((one) => CoverageEvent.of({ iteration, toolCallId, toolName }, one))
+        const declared = [
+          ...read.declared.map((one) => CoverageEvent.of({ iteration, toolCallId, toolName }, one)),
+          ...semantics(options, call, read.grounds.at(-1))
+        ]
         if (served.length > maxResultChars) {
           const refusal = Refusal.toolOutputTooLarge(call.toolName, maxResultChars, served.length)
           return { declared, event: settle(options, call, "ran-error", refusal) }

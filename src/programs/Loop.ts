@@ -73,11 +73,17 @@ const charsOf = (event: Event.Event): number => {
     case "FindingConflicted":
     case "AbsenceDeclared":
     case "CoverageDeclared":
+    case "SemanticsDeclared":
+    case "ClaimsRead":
       return JSON.stringify(event).length
     default:
       return 0
   }
 }
+
+/** The first of what a call's result has settled: all of it is one event. */
+const settledRows = ({ checks }: State.State, toolCallId: string) =>
+  (checks?.claims?.ledger ?? []).filter((row) => row.toolCallId === toolCallId).slice(0, 1)
 
 /** How many of the events go into one append: as many as fit, and at least one. */
 const fitting = (events: ReadonlyArray<Event.Event>): number => {
@@ -183,7 +189,13 @@ export const drive = (
         const { maps = [] } = options.spec.skills ?? {}
         const fieldsOf: Dispatch.Options["fieldsOf"] = (toolName, result, isText) =>
           SkillMap.fieldsOf(maps, toolName, result, isText)
-        const dispatch: Dispatch.Options = { ...options, iteration, fieldsOf }
+        const claims = state.checks?.claims
+        const dispatch: Dispatch.Options = {
+          ...options,
+          iteration,
+          fieldsOf,
+          ...(claims === undefined ? {} : { claims: claims.declared })
+        }
         const judged = yield* Effect.forEach(calls, (call) => Dispatch.check(dispatch, call))
         let more = 0
         const checked = judged.map((one): Dispatch.Ready => {
@@ -207,7 +219,7 @@ export const drive = (
             ({ declared, event }) => {
               const { toolCallId } = event
               // A call that is run again declares what the record does not hold yet.
-              const held = (state.coverage ?? []).filter(
+              const held = [...(state.coverage ?? []), ...settledRows(state, toolCallId)].filter(
                 (was) => was.iteration === iteration && was.toolCallId === toolCallId
               ).length
               const events = [...Call.verdictOf(state, one.planned), ...declared.slice(held), event]
@@ -251,6 +263,11 @@ export const drive = (
                 ? Answering.rejected(iteration, ["The agent has no schema for answers any more."])
                 : yield* AgentAnswer.read(answer, iteration, content, isDeclaring)
             ])
+            break
+          }
+          case "ReadClaims": {
+            const { iteration, value } = command
+            happen([yield* AgentAnswer.claims(options.answer, state.checks?.claims?.declared ?? [], iteration, value)])
             break
           }
           case "Finish":
