@@ -29,7 +29,7 @@ export interface CheckState {
   readonly claims?: Claims
 }
 
-/** `ledger` is what results have settled; `read` is what the last would-be answer says. */
+/** `ledger` is what results have settled; `read` is what the answer says. */
 export interface Claims {
   readonly declared: ReadonlyArray<ClaimCheck.DeclaredClaim>
   readonly ledger: ReadonlyArray<ClaimCheck.ClaimLedgerRow>
@@ -106,21 +106,21 @@ export const claim = (checks: CheckState, event: ClaimEvent.ClaimEvent): CheckSt
   return { ...checks, claims: { ...claims, ledger } }
 }
 
-/** An answer that was read and not given was denied; of one that was never read, its schema accepted none. */
-const claimed = ({ answered, answering, checks }: State.State): Check.Verdict | undefined => {
+/** An answer that was not given was denied, or its schema accepted none. */
+const claimed = ({ answered, answering, checks, final }: State.State): Check.Verdict | undefined => {
   const claims = checks?.claims
   if (claims === undefined) return undefined
-  const values =
-    claims.read !== undefined && claims.read.iteration === answered?.iteration ? claims.read.values : undefined
-  const isRejected = answering !== undefined && claims.read === undefined
-  const denied = { status: isRejected ? "rejected" : "denied" } as const
-  const answer = values === undefined ? denied : ({ status: "read", values } as const)
-  return ClaimCheck.judge({ claims: claims.declared, ledger: claims.ledger, answer })
+  const { declared, ledger, read } = claims
+  if (answered !== undefined && read !== undefined) {
+    return ClaimCheck.judge({ claims: declared, ledger, answer: { status: "read", values: read.values } })
+  }
+  const isRejected = answering !== undefined && final?.given === undefined
+  return ClaimCheck.judge({ claims: declared, ledger, answer: { status: isRejected ? "rejected" : "denied" } })
 }
 
-/** Whether what an answer says of the claims is still to be read. */
-export const isUnread = ({ checks }: State.State, iteration: number): boolean =>
-  checks?.claims !== undefined && checks.claims.read?.iteration !== iteration
+/** Whether what the answer says of the claims is still to be read. Only the answer that is then given is. */
+export const isUnread = ({ checks }: State.State): boolean =>
+  checks?.claims !== undefined && checks.claims.read === undefined
 
 /** What the last judge finds in an answer that has been given, and that is not on the record. */
 export const answered = (state: State.State): ReadonlyArray<CheckEvent.FaultFound> => {

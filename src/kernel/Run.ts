@@ -228,7 +228,7 @@ const answer = (spec: Spec, before: State.State, final: State.Final): Decision =
     const reason = Refusal.answerUngrounded(values, values.length + more)
     return finish(state, fresh, end(state, "failed", elapsedMs, reason))
   }
-  if (state.answered === undefined && final.given !== undefined && CheckState.isUnread(state, iteration)) {
+  if (state.answered === undefined && final.given !== undefined && CheckState.isUnread(state)) {
     return { events: fresh, command: { _tag: "ReadClaims", iteration, value: final.given.value } }
   }
   const answered =

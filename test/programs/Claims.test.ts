@@ -203,7 +203,35 @@ describe("Claims of an answer", () => {
       assert.strictEqual(Either.isLeft(refused.ended), true)
       assert.deepStrictEqual(counts(refused.row), [0, 0, 0, 3, 0])
       assert.isEmpty(refused.faults)
+      const late = yield* play([orders(1859)], [bad, { order: { "total.eur": "9999", state: "9999" } }], {
+        grounding: { posture: "rails" },
+        budget: { passes: 3 }
+      })
+      assert.deepStrictEqual(counts(late.row), [0, 0, 0, 3, 0])
     })
+  )
+
+  it.effect("are read as they were written where the schema makes of them what is no JSON", () =>
+    Effect.gen(function* () {
+      const dated = Agent.make({
+        name: "clerk",
+        instructions: "Tell.",
+        toolkit,
+        answer: Schema.Struct({ due: Schema.Date }),
+        claims: [{ answerField: ["due"], entity: "A", field: "due" }]
+      })
+      const due = "2026-01-01T00:00:00.000Z"
+      const given = LLM.call(Answering.toolName, { due }, "a")
+      const outcome = yield* Agent.run(dated, "When?", { runId: "d" }).pipe(
+        Effect.provide([
+          toolkit.toLayer({ status: () => Effect.succeed(Semantics.facts([{ id: "A", due }], { entity: "id" })) }),
+          LLM.layerScripted(LLM.byPass([LLM.call("status", { of: "A" }, "s"), given]))
+        ])
+      )
+      assert.deepStrictEqual(outcome.value, { due: new Date(due) })
+      const filed = (yield* Shop.events("d")).flatMap((event) => (event._tag === "ChecksFiled" ? event.rows : []))
+      assert.deepStrictEqual(counts(filed.find(({ seam }) => seam === "claim")), [1, 0, 0, 0, 0])
+    }).pipe(Effect.provide(Shop.services))
   )
 
   it.effect("are settled beside a boundary, and by a result that is too large to be served", () =>
