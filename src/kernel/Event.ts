@@ -17,6 +17,7 @@ import * as Problem from "./Problem.ts"
 import * as Refusal from "./Refusal.ts"
 import * as SkillEvent from "./SkillEvent.ts"
 import * as Usage from "./Usage.ts"
+import * as WindowEvent from "./WindowEvent.ts"
 
 /** The version of the record's format. A reader refuses what is newer. */
 export const format = 1
@@ -88,6 +89,7 @@ export const Manifest = Schema.Struct({
   findings: optional(Findings),
   coverage: optional(Coverage),
   answer: optional(Answer),
+  window: optional(WindowEvent.Strategy),
   checks: optional(Schema.Struct({ posture: CheckEvent.Posture })),
   importedFrom: optional(Schema.String),
   untold: optional(Schema.Array(Untold))
@@ -285,7 +287,8 @@ export const Event = Schema.Union(
   GroundingEvent.GroundingJudged,
   ...CheckEvent.CheckEvent.members,
   AnswerEvent.AnswerRead,
-  AnswerEvent.AnswerRejected
+  AnswerEvent.AnswerRejected,
+  ...WindowEvent.WindowEvent.members
 )
 export type Event = typeof Event.Type
 

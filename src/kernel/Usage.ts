@@ -37,6 +37,12 @@ export const add: {
   return sum
 })
 
+/** The tokens of what was sent, or `undefined` if they were not reported. */
+export const sent = ({ cacheReadTokens, cacheWriteTokens, inputTokens }: Usage): number | undefined =>
+  inputTokens === undefined && cacheReadTokens === undefined && cacheWriteTokens === undefined
+    ? undefined
+    : (inputTokens ?? 0) + (cacheReadTokens ?? 0) + (cacheWriteTokens ?? 0)
+
 /** All tokens that were reported, or `undefined` if none were. Reasoning is part of the output already. */
 export const total = (usage: Usage): number | undefined => {
   const known = [usage.inputTokens, usage.cacheReadTokens, usage.cacheWriteTokens, usage.outputTokens].filter(

@@ -24,6 +24,8 @@ import * as Repertoire from "../kernel/Repertoire.ts"
 import * as Run from "../kernel/Run.ts"
 import type * as Skill from "../kernel/Skill.ts"
 import type * as State from "../kernel/State.ts"
+import * as Window from "../kernel/Window.ts"
+import * as WindowPass from "../kernel/WindowPass.ts"
 import type * as ArtifactStore from "../services/ArtifactStore.ts"
 import type * as LLM from "../services/LLM.ts"
 import * as Record from "../services/Record.ts"
@@ -40,6 +42,7 @@ import * as Loop from "./Loop.ts"
 import * as Onlooker from "./Onlooker.ts"
 import * as RunId from "./RunId.ts"
 import type * as Steering from "./Steering.ts"
+import * as Tokenizer from "./Tokenizer.ts"
 
 export type { Handlers as BoundHandlers, Prepared } from "./Dispatch.ts"
 export type { Progress } from "./Loop.ts"
@@ -61,6 +64,7 @@ export interface Agent<out R = never, out A = unknown> extends AgentGrounding.Ju
   readonly repertoire?: Repertoire.Repertoire
   readonly findings?: Event.Findings
   readonly coverage?: Event.Coverage
+  readonly window?: Window.Strategy
   readonly answer: AgentAnswer.Reader<A>
   readonly handlers: Effect.Effect<Dispatch.Handlers, never, R>
   readonly limits: Event.Limits
@@ -125,6 +129,7 @@ const assemble = <A>(
     tools: new Map(offered.map((tool) => [tool.declared.name, tool])),
     ...(findings === undefined ? {} : { findings }),
     ...(options.coverage?.inAnswer === true ? { coverage: { inAnswer: true } } : {}),
+    ...(options.window === undefined ? {} : { window: options.window }),
     answer,
     ...(skills.repertoire === undefined ? {} : { repertoire: skills.repertoire }),
     handlers: Dispatch.handlers(prepared),
@@ -136,6 +141,7 @@ const assemble = <A>(
     problems: [
       ...AgentReview.review(name, pieces, tools, limits, concurrency, maxResultChars, parameters),
       ...problems,
+      ...(options.window === undefined ? [] : Window.problems(options.window)),
       ...answer.problems,
       ...skills.problems,
       ...AgentGrounding.problems(judged)
@@ -218,6 +224,7 @@ const drive = <R, A>(
       ...(repertoire === undefined ? {} : { skills: repertoire }),
       parameters,
       limits,
+      ...(yield* Tokenizer.needed(agent.window ?? recorded.started?.manifest.window)),
       ...(grounding === undefined ? {} : { grounding })
     }
     const see = yield* Onlooker.Onlooker
@@ -251,10 +258,19 @@ const drive = <R, A>(
 const valueOf = <A>({ answer }: Agent<unknown, A>, runId: string, { answered }: State.State) =>
   Effect.mapError(answer.decode(answered?.value), (issues) => AgentError.unreadable(runId, issues))
 
-const manifestOf = ({ answer, checks, coverage, findings, limits, repertoire }: Agent<unknown>): Event.Manifest => ({
+const manifestOf = ({
+  answer,
+  checks,
+  coverage,
+  findings,
+  limits,
+  repertoire,
+  window
+}: Agent<unknown>): Event.Manifest => ({
   limits,
   ...(findings === undefined ? {} : { findings }),
   ...(coverage === undefined ? {} : { coverage }),
+  ...(window === undefined ? {} : { window }),
   checks: { posture: checks },
   ...(answer.asking === undefined ? {} : { answer: answer.asking.manifest }),
   ...(repertoire === undefined ? {} : { skills: AgentSkills.manifest(repertoire) })
@@ -357,7 +373,7 @@ const goOn = <R, A>(agent: Agent<R, A>, runId: string, message: string, options:
       ...(origin === Fold.originOf(message) ? {} : { origin })
     }))
     const received: Event.MessageReceived = { _tag: "MessageReceived", content: input }
-    const first = [started, ...carried, received]
+    const first = [started, ...carried, ...WindowPass.carried(runId, state, 1), received]
     return yield* AgentError.orExists(ownId, drive(agent, ownId, startedAt, emit, options, Run.initial, first))
   })
 

@@ -26,6 +26,7 @@ import * as LLM from "../services/LLM.ts"
 import * as Record from "../services/Record.ts"
 import * as AgentAnswer from "./AgentAnswer.ts"
 import * as Dispatch from "./Dispatch.ts"
+import * as Summary from "./Summary.ts"
 import * as Wheel from "./Wheel.ts"
 
 /** What can be seen of a run while it goes on: entries once they are on the record, and parts of a reply as they come. */
@@ -73,6 +74,9 @@ const charsOf = (event: Event.Event): number => {
     case "FindingConflicted":
     case "AbsenceDeclared":
     case "CoverageDeclared":
+    case "WindowTrimmed":
+    case "SummaryAsked":
+    case "SummaryReplied":
       return JSON.stringify(event).length
     default:
       return 0
@@ -178,6 +182,17 @@ export const drive = (
         return happen([failed(iteration, failure, partialChars)])
       }).pipe(Effect.withSpan("Model.call", { attributes: { iteration: wire.iteration }, captureStackTrace: false }))
 
+    const askSummary = (wire: Wire.Wire) =>
+      Effect.gen(function* () {
+        const askedAt = yield* Clock.currentTimeMillis
+        const collected = Effect.catchAllDefect(LLM.collect(llm.stream(wire)), () => Effect.fail(layerDied))
+        const reply = yield* Effect.either(inTime(collected))
+        if (Either.isRight(reply) && Option.isNone(reply.right)) return yield* outOfTime
+        const durationMs = (yield* Clock.currentTimeMillis) - askedAt
+        const came = Either.flatMap(reply, (one) => Either.fromOption(one, () => layerDied))
+        happen([Summary.settled(wire, came, durationMs)])
+      }).pipe(Effect.withSpan("Model.summarize", { captureStackTrace: false }))
+
     const runTools = (iteration: number, calls: ReadonlyArray<Call.Planned>) =>
       Effect.gen(function* () {
         const { maps = [] } = options.spec.skills ?? {}
@@ -238,6 +253,10 @@ export const drive = (
           case "CallModel":
             yield* commit
             yield* askModel(command.wire)
+            break
+          case "Summarize":
+            yield* commit
+            yield* askSummary(command.wire)
             break
           case "RunTools":
             yield* runTools(command.iteration, command.calls)

@@ -62,7 +62,11 @@ describe("Event", () => {
       "FaultFound",
       "ChecksFiled",
       "AnswerRead",
-      "AnswerRejected"
+      "AnswerRejected",
+      "WindowTrimmed",
+      "SummaryAsked",
+      "SummaryReplied",
+      "SummaryFailed"
     ])
   })
 
