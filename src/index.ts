@@ -6,6 +6,7 @@
 export * as Agent from "./programs/Agent.ts"
 export * as AiSdkLLM from "./services/AiSdkLLM.ts"
 export * as AnswerEvent from "./kernel/AnswerEvent.ts"
+export * as ArgumentsFrom from "./programs/ArgumentsFrom.ts"
 export * as Artifact from "./kernel/Artifact.ts"
 export * as ArtifactStore from "./services/ArtifactStore.ts"
 export * as Assertion from "./kernel/Assertion.ts"

@@ -147,7 +147,12 @@ export const ToolDeclared = Schema.TaggedStruct("ToolDeclared", {
   description: optional(Schema.String),
   schema: Schema.Unknown,
   owners: optional(Schema.Array(CallOutcome.Owner)),
-  annotations: Schema.Struct({ replay: ReplayClass, by: optional(Schema.Literal("runtime")) })
+  annotations: Schema.Struct({
+    replay: ReplayClass,
+    by: optional(Schema.Literal("runtime")),
+    /** Tools whose results its arguments are taken from. */
+    argumentsFrom: optional(Schema.Array(Schema.NonEmptyString))
+  })
 })
 export type ToolDeclared = typeof ToolDeclared.Type
 

@@ -128,7 +128,7 @@ const visitSummary = (walk: Walk, id: string, seq: number, text: string): void =
     return gap(walk, "elsewhere", id, what)
   }
   if (event?._tag !== "SummaryReplied") return
-  gap(walk, "summarized", id, `A model wrote this in place of parts that had left (#${seq}): it is no source itself.`)
+  gap(walk, "summarized", id, `A model wrote it of what had left; no source itself (#${seq}).`)
   const token = Value.tokens(event.content).find((one) => Value.match(one.text, text) !== undefined)
   const at = Sources.find(event.content, text)
   const end = at + text.length

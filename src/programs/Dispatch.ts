@@ -20,13 +20,14 @@ import * as Call from "../kernel/Call.ts"
 import type * as CallOutcome from "../kernel/CallOutcome.ts"
 import * as Coverage from "../kernel/Coverage.ts"
 import * as CoverageEvent from "../kernel/CoverageEvent.ts"
+import * as Declared from "../kernel/Declared.ts"
 import type * as Event from "../kernel/Event.ts"
 import * as Issues from "../kernel/Issues.ts"
 import type * as Message from "../kernel/Message.ts"
 import * as Printable from "../kernel/Printable.ts"
 import * as Refusal from "../kernel/Refusal.ts"
-import * as Run from "../kernel/Run.ts"
 import type * as Wire from "../kernel/Wire.ts"
+import * as ArgumentsFrom from "./ArgumentsFrom.ts"
 import * as Replay from "./Replay.ts"
 import * as Timeout from "./Timeout.ts"
 
@@ -66,7 +67,7 @@ export const prepare = (tool: Tool.Any): Either.Either<Prepared, string> => {
   const success = Schema.encodeUnknown(schemaOf(tool.successSchema.ast))
   const failure = Schema.encodeUnknown(schemaOf(tool.failureSchema.ast))
   return Either.map(definition(tool), (described) => ({
-    declared: Run.declareTool(described, Replay.of(tool)),
+    declared: Declared.tool(described, { replay: Replay.of(tool), ...ArgumentsFrom.of(tool) }),
     id: tool.id,
     timeout: Timeout.of(tool),
     decode: (args, errors) => Effect.mapError(decode[errors](args), Issues.list),

@@ -150,11 +150,15 @@ describe("Window", () => {
       Transcript.messages(self).reduce((sum, { content }) => sum + content.length / 4, 0)
     const all = Math.ceil(count(before)) + 50
     assert.strictEqual(Window.trim(before, Window.tokenBudget(all)), before)
-    const after = Window.trim(before, Window.tokenBudget(600, { downTo: 500 }))
-    assert.isAtMost(count(after), 500)
-    assert.isAbove(count(after), 200)
+    const after = Window.trim(before, Window.tokenBudget(900, { downTo: 760 }))
+    // The unit before these has three results, which would be too many.
+    assert.deepStrictEqual(places(before, after), [0, 6, 7, 8])
+    assert.isAtMost(count(after), 760)
+    // A summary needs room of its own.
+    const summarized = Window.trim(before, Window.summarizeOldest(900, { downTo: 760, summaryTokens: 100 }))
+    assert.deepStrictEqual(places(before, summarized), [0, 7, 8])
     const tokens = { ...TokenCount.estimate, count: () => 1 }
-    assert.strictEqual(Window.trim(before, Window.tokenBudget(600, { downTo: 500 }), tokens), before)
+    assert.strictEqual(Window.trim(before, Window.tokenBudget(900), tokens), before)
   })
 
   it("reads well both ways", () => {

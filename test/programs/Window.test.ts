@@ -1,7 +1,9 @@
 import * as Tool from "@effect/ai/Tool"
 import * as Toolkit from "@effect/ai/Toolkit"
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Either, Fiber, Layer, Schema, Stream } from "effect"
+import { Deferred, Effect, Either, Fiber, HashMap, Layer, Schema, Stream } from "effect"
+import * as Coverage from "../../src/kernel/Coverage.ts"
+import * as Digest from "../../src/kernel/Digest.ts"
 import type * as Event from "../../src/kernel/Event.ts"
 import * as MessageOrder from "../../src/kernel/MessageOrder.ts"
 import * as Run from "../../src/kernel/Run.ts"
@@ -12,6 +14,7 @@ import * as WindowState from "../../src/kernel/WindowState.ts"
 import * as WindowWire from "../../src/kernel/WindowWire.ts"
 import * as Wire from "../../src/kernel/Wire.ts"
 import * as Agent from "../../src/programs/Agent.ts"
+import * as ArgumentsFrom from "../../src/programs/ArgumentsFrom.ts"
 import * as Screen from "../../src/programs/Screen.ts"
 import * as LLM from "../../src/services/LLM.ts"
 import * as Record from "../../src/services/Record.ts"
@@ -83,10 +86,18 @@ const play = (script: LLM.Chooser, more: More, input = "Count the lamps.") => {
   })
 }
 
+const looking = Toolkit.make(Tool.make("look", { success: Schema.Unknown }).annotate(Tool.Readonly, true))
+const absent = Either.getOrThrow(Coverage.absent({ what: "a lamp", checked: ["the cellar"] }))
+
+const hashOf = ({ messages }: Wire.Wire): string =>
+  messages.reduce((rolled, { message }) => Digest.roll(rolled, Wire.messageHash(message)), "")
+
 const whole = (state: ReturnType<typeof Run.fold>): void => {
   assert.deepStrictEqual(state.violations, [])
   for (const { projectedHash, recordedHash } of WindowState.wires(state))
     assert.strictEqual(projectedHash, recordedHash)
+  for (const { iteration, recordedHash } of state.marks)
+    assert.strictEqual(Wire.hash(Wire.project(state, iteration)), recordedHash, `pass ${iteration}`)
 }
 
 /** A model whose provider counts: each reply tells the tokens of its wire, by a count of its own. */
@@ -123,6 +134,7 @@ describe("A window", () => {
       )
       // What left is on the record, and is told on the wires of its passes as it was.
       assert.lengthOf(state.messages, 12)
+      assert.deepStrictEqual(state.window?.view.gone, [[1, 7]])
       for (const [at, wire] of wires.entries()) assert.deepStrictEqual(Wire.project(state, at + 1), wire)
     })
   )
@@ -513,6 +525,107 @@ describe("An answer that was not taken", () => {
   )
 })
 
+describe("The request of a person", () => {
+  it.effect("stays, whatever the runtime has said since", () =>
+    Effect.gen(function* () {
+      const agent = Agent.make({
+        name: "clerk",
+        instructions: "Count.",
+        toolkit,
+        answer: Schema.Struct({ total: Schema.Number }),
+        window: Window.keepLast(1)
+      })
+      yield* Agent.run(agent, "How many?", { runId: "r" })
+      const wires = yield* (yield* LLM.Script).calls
+      for (const { messages } of wires) assert.strictEqual(messages[0]?.message.content, "How many?")
+      // What it is to mend stays with what was said of it, and the last result.
+      assert.deepStrictEqual(
+        wires.at(-1)?.messages.map(({ message }) => message.role),
+        ["user", "assistant", "tool", "assistant", "user"]
+      )
+    }).pipe(
+      Effect.provide([
+        Shop.services,
+        handlers,
+        LLM.layerScripted([
+          LLM.call("count", { shelf: 1 }, "c1"),
+          LLM.call("count", { shelf: 2 }, "c2"),
+          "Many.",
+          LLM.call("final_answer", { total: 2 }, "a")
+        ])
+      ])
+    )
+  )
+})
+
+describe("A tool whose arguments come from another's results", () => {
+  const Weigh = Tool.make("weigh", { parameters: { of: Schema.String }, success: Schema.Number })
+    .annotate(Tool.Readonly, true)
+    .annotate(ArgumentsFrom.ArgumentsFrom, ["count"])
+  const both = Toolkit.make(Count, Weigh)
+  const layers = both.toLayer({ count: () => Effect.succeed("7 lamps"), weigh: () => Effect.succeed(1) })
+  const agent = (window: Window.Strategy | undefined) =>
+    Agent.make({
+      name: "clerk",
+      instructions: "Count.",
+      toolkit: both,
+      checks: "dev",
+      ...(window === undefined ? {} : { window })
+    })
+  const steps = [
+    LLM.call("count", { shelf: 1 }, "c1"),
+    LLM.call("weigh", { of: "a" }, "w1"),
+    LLM.call("weigh", { of: "b" }, "w2"),
+    LLM.call("count", { shelf: 2 }, "c2"),
+    LLM.call("weigh", { of: "c" }, "w3"),
+    "Done."
+  ]
+  const run = (window: Window.Strategy | undefined) =>
+    Effect.gen(function* () {
+      yield* Agent.run(agent(window), "Weigh.", { runId: "r" })
+      const events = yield* Shop.events("r")
+      whole(Run.fold(events))
+      const [filed] = of(events, "ChecksFiled")
+      return { events, row: filed?.rows.find(({ check }) => check === "dangling-reference") }
+    }).pipe(Effect.provide([Shop.services, layers, LLM.layerScripted(steps)]))
+
+  it.effect("is a fault once those have left, until they are fetched again", () =>
+    Effect.gen(function* () {
+      const { events, row } = yield* run(Window.keepLast(1))
+      const [fault, ...more] = of(events, "FaultFound")
+      assert.deepStrictEqual(more, [])
+      assert.deepInclude(fault, { kind: "dangling-reference", seam: "compose", iteration: 3, witnesses: ["c1"] })
+      // Passes 1 and 2 had nothing that left; 3, 4 and 6 lacked it, and 5 did not.
+      assert.deepInclude(row, { notApplicable: 2, checked: 4, findings: 3, lastFiredAt: 6 })
+    })
+  )
+
+  it.effect("is none while they are there", () =>
+    Effect.gen(function* () {
+      for (const window of [undefined, Window.keepLast(9)]) {
+        const { events, row } = yield* run(window)
+        assert.deepStrictEqual(of(events, "FaultFound"), [])
+        assert.deepInclude(row, { checked: 0, findings: 0 })
+      }
+    })
+  )
+
+  it.effect("is refused where it names no other tool", () =>
+    Effect.gen(function* () {
+      for (const [from, part] of [
+        [[], "names no tool"],
+        [["weigh"], "is the tool itself"],
+        [[" "], "blank"],
+        [["find"], '"find", which is no tool of the agent']
+      ] as const) {
+        const toolkit = Toolkit.make(Weigh.annotate(ArgumentsFrom.ArgumentsFrom, from))
+        const error = yield* Effect.flip(Agent.run(Agent.make({ name: "a", instructions: "I.", toolkit }), "Go."))
+        assert.include(error.message, part)
+      }
+    }).pipe(Effect.provide([Shop.services, layers, LLM.layerScripted([])]))
+  )
+})
+
 describe("Findings, in a run with a window", () => {
   it.effect("are asked of results that are there alone", () =>
     Effect.gen(function* () {
@@ -521,16 +634,68 @@ describe("Findings, in a run with a window", () => {
         const previous = wire.iteration === 4 ? [{ toolCallId: "c1", standing: "noise" }] : []
         return LLM.call("count", { shelf: wire.iteration, _findings: { previous } }, `c${wire.iteration}`)
       }
-      const { state, wires } = yield* play(script, { window: Window.keepLast(2), findings: true })
+      const { events, state, wires } = yield* play(script, { window: Window.keepLast(2), findings: true })
       const offer = block(wires.at(-1), "wherefore:findings-offer") ?? ""
       assert.deepStrictEqual(
         offer.split("\n").filter((line) => line.startsWith("- ")),
         ["- r4, c4, count", "- r3, c3, count"]
       )
+      assert.deepStrictEqual(of(events, "FindingsCollapsed"), [])
       // A handle is a result's for good, and what has left cannot be judged as if it had been read.
       assert.include(wires.at(-1)?.messages.at(-1)?.message.content, "r4\n")
       const row = state.findings?.ledger.rows.find((one) => one.kind === "standing")
       assert.deepInclude(row, { toolCallId: "c1", unknownId: true })
+    })
+  )
+
+  it.effect("send no ticket for what has left, and one for what is there", () =>
+    Effect.gen(function* () {
+      const script: LLM.Chooser = (wire) => {
+        if (wire.iteration > 5) return LLM.say("Done.")
+        const noise = wire.iteration === 3 ? [{ toolCallId: "c2", standing: "noise" }] : []
+        return LLM.call("count", { shelf: wire.iteration, _findings: { previous: noise } }, `c${wire.iteration}`)
+      }
+      const { events, state, wires } = yield* play(script, { window: Window.keepLast(2), findings: true })
+      assert.deepStrictEqual(
+        of(events, "FindingsCollapsed").map(({ ids, iteration, restored }) => [iteration, ids, restored]),
+        [[4, ["c2"], undefined]]
+      )
+      const sent = wires[3]?.messages.find(({ message }) => message.role === "tool" && message.toolCallId === "c2")
+      assert.include(sent?.message.content, '"collapsed":true')
+      assert.notInclude(resultsOn(wires[4]) ?? [], "c2")
+      assert.strictEqual(state.findings?.tickets.pipe(HashMap.size), 0)
+    })
+  )
+
+  it.effect("and the boundary of an answer are told as they were", () =>
+    Effect.gen(function* () {
+      for (const findings of [false, true]) {
+        const events = yield* Effect.gen(function* () {
+          yield* Agent.run(
+            Agent.make({
+              name: "clerk",
+              instructions: "Look.",
+              toolkit: looking,
+              findings,
+              coverage: { inAnswer: true },
+              window: Window.keepLast(1)
+            }),
+            "Look.",
+            { runId: "r" }
+          )
+          return yield* Shop.events("r")
+        }).pipe(
+          Effect.provide([
+            Shop.services,
+            looking.toLayer({ look: () => Effect.succeed(absent) }),
+            LLM.layerScripted([LLM.call("look", {}, "l1"), LLM.call("look", {}, "l2"), "Nothing there."])
+          ])
+        )
+        const state = Run.fold(events)
+        whole(state)
+        assert.strictEqual(state.messagesHash, hashOf(Wire.project(state)))
+        assert.include(Wire.project(state).messages.at(-1)?.message.content, "Checked")
+      }
     })
   )
 })
