@@ -10,10 +10,10 @@ import * as Boundary from "./Boundary.ts"
 import * as Budget from "./Budget.ts"
 import * as CheckState from "./CheckState.ts"
 import * as CoverageEvent from "./CoverageEvent.ts"
-import * as Digest from "./Digest.ts"
 import type * as Event from "./Event.ts"
 import type * as FindingEvent from "./FindingEvent.ts"
 import * as FindingState from "./FindingState.ts"
+import * as FoldArtifact from "./FoldArtifact.ts"
 import * as FoldSelection from "./FoldSelection.ts"
 import type * as GroundingEvent from "./GroundingEvent.ts"
 import * as Json from "./Json.ts"
@@ -44,18 +44,10 @@ const say = (state: State.State, said: ReadonlyArray<Said>): State.State => {
     ...state,
     transcript: state.transcript.open === undefined ? Transcript.empty : state.transcript,
     messages: [...state.messages, ...pieces],
-    messagesHash:
-      findings === undefined
-        ? rollOn(state, pieces)
-        : state.window === undefined
-          ? (findings.rolls.at(-1) ?? "")
-          : rollOn(state, findings.served.slice(state.messages.length)),
+    messagesHash: WindowState.said(state, pieces, findings),
     ...(findings === undefined ? {} : { findings })
   }
 }
-
-const rollOn = ({ messagesHash }: State.State, pieces: ReadonlyArray<Wire.MessagePiece>): string =>
-  pieces.reduce((rolled, { hash }) => Digest.roll(rolled, hash), messagesHash)
 
 /** What findings change is how the conversation is sent, too. */
 const find = (state: State.State, event: FindingEvent.FindingEvent): State.State => {
@@ -147,8 +139,10 @@ const call = (state: State.State, event: Event.ModelCalled): State.State => {
 
 const reply = (state: State.State, event: Event.ModelReplied): State.State => {
   const seq = state.seq - 1
-  const { content, iteration, toolCalls } = event
-  const appended = Transcript.append(state.transcript, { role: "assistant", content, toolCalls })
+  const { content, iteration, reasoning = "", seal, toolCalls } = event
+  const sealed = seal === undefined ? {} : { sealed: { ...seal, reasoning } }
+  const message: Message.Assistant = { role: "assistant", content, toolCalls, ...sealed }
+  const appended = Transcript.append(state.transcript, message)
   const { calling, ...rest } = state
   const tokens = Usage.sent(event.usage ?? Usage.none)
   const heard: State.State = {
@@ -163,7 +157,7 @@ const reply = (state: State.State, event: Event.ModelReplied): State.State => {
     toolCalls.length > 0
       ? { ...next, openReply: { seq, iteration, ...(stopReason === undefined ? {} : { stopReason }) } }
       : {
-          ...say(next, [{ ...replyPlace(state, seq), message: { role: "assistant", content, toolCalls } }]),
+          ...say(next, [{ ...replyPlace(state, seq), message }]),
           final: { seq, iteration, content }
         }
   return calling === iteration ? told : Law.broken(told, "A reply answers the pass that called the model.")
@@ -386,6 +380,13 @@ export const step = (before: State.State, event: Event.Event): State.State => {
     case "SummaryReplied":
     case "SummaryFailed":
       return WindowState.step(state, event)
+    case "ArtifactMinted":
+    case "ArtifactResolved":
+    case "ArtifactExpired":
+    case "ArtifactDeleted":
+    case "ArtifactRefused":
+    case "ArtifactPresented":
+      return FoldArtifact.step(state, event)
     case "FaultFound":
       return withChecks(state, state.checks && CheckState.fault(state.checks, event))
     case "ChecksFiled":

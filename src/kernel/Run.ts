@@ -283,33 +283,47 @@ const next = (spec: Spec, state: State.State): Decision => {
 
 /**
  * The events that end a run now, whatever it was doing: calls that had `finished` keep what they came to, which are the
- * events under their ids; every other open call is settled `aborted`, then the run ends.
+ * events under their ids; every other open call is settled `aborted`, after what it had `brought`, then the run ends.
+ * `partial` is what had come of a reply.
  */
 export const abort = (
   state: State.State,
   reason: Refusal.Refusal,
   elapsedMs: number,
-  finished: ReadonlyMap<string, ReadonlyArray<Event.Event>> = new Map()
+  finished: ReadonlyMap<string, ReadonlyArray<Event.Event>> = new Map(),
+  partial: Pick<Event.ModelFailed, "partialChars" | "usage"> = {},
+  brought: ReadonlyMap<string, ReadonlyArray<Event.Event>> = new Map()
 ): ReadonlyArray<Event.Event> => {
   if (state.ended !== undefined || state.started === undefined) return []
   const failed: ReadonlyArray<Event.Event> =
     state.calling === undefined
       ? []
-      : [{ _tag: "ModelFailed", iteration: state.calling, reason: reason.tag, problem: Problem.of(reason) }]
+      : [{ _tag: "ModelFailed", iteration: state.calling, reason: reason.tag, problem: Problem.of(reason), ...partial }]
   const summary = WindowState.asking(state)
+  const taken = partial.usage === undefined ? {} : { usage: partial.usage }
   const unsummarized: ReadonlyArray<Event.Event> =
     summary === undefined
       ? []
-      : [{ _tag: "SummaryFailed", iteration: summary.iteration, reason: reason.tag, problem: Problem.of(reason) }]
+      : [
+          {
+            _tag: "SummaryFailed",
+            iteration: summary.iteration,
+            reason: reason.tag,
+            problem: Problem.of(reason),
+            ...taken
+          }
+        ]
   const settled = State.unsettled(state).flatMap((call): ReadonlyArray<Event.Event> => {
     const started = state.startedCalls.some(({ toolCallId }) => toolCallId === call.toolCallId)
     const refusal = Refusal.aborted(call.toolName, started)
     return (
       finished.get(call.toolCallId) ?? [
+        ...(brought.get(call.toolCallId) ?? []),
         Call.settlement(state.iteration, { _tag: "Settle", call, outcome: "aborted", refusal })
       ]
     )
   })
   const done = [...report(state), ...failed, ...unsummarized, ...settled]
-  return [...done, ...CheckState.close(done.reduce(Fold.step, state)), end(state, "stopped", elapsedMs, reason)]
+  const after = done.reduce(Fold.step, state)
+  return [...done, ...CheckState.close(after), end(after, "stopped", elapsedMs, reason)]
 }

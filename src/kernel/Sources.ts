@@ -9,6 +9,7 @@ import * as Either from "effect/Either"
 import * as FindingWire from "./FindingWire.ts"
 import type * as Message from "./Message.ts"
 import * as Fold from "./Fold.ts"
+import * as PieceText from "./PieceText.ts"
 import * as State from "./State.ts"
 import * as Value from "./Value.ts"
 import * as SummaryWire from "./SummaryWire.ts"
@@ -71,20 +72,7 @@ export const partsOf = (
 }
 
 /** Exactly what the model reads in a piece: a reply with calls is its text, then a line for each call. */
-export const textOf = (piece: Wire.Piece): string => {
-  switch (piece.slot) {
-    case "system":
-      return piece.text
-    case "messages": {
-      const { message } = piece
-      if (message.role !== "assistant") return message.content
-      const calls = message.toolCalls.map(({ args, toolName }) => `${toolName} ${args}`)
-      return [...(message.content === "" ? [] : [message.content]), ...calls].join("\n")
-    }
-    case "tools":
-      return join([piece.tool.name, piece.tool.description ?? "", JSON.stringify(piece.tool.schema)])
-  }
-}
+export const textOf = PieceText.of
 
 /** As `textOf`, with the id of each call before the call, or before its result, and where the ids stand. */
 const identifiedOf = (
@@ -105,8 +93,6 @@ const identifiedOf = (
   })
   return { text, ids }
 }
-
-const join = (parts: ReadonlyArray<string>): string => parts.filter((part) => part !== "").join("\n")
 
 const blank = (part: string): string => " ".repeat(part.length)
 
@@ -147,7 +133,7 @@ const readableOf = (piece: Wire.Piece): string => {
     }
     case "tools": {
       const { description = "", name, schema } = piece.tool
-      return join([name, readable(description), readable(JSON.stringify(schema))])
+      return PieceText.join([name, readable(description), readable(JSON.stringify(schema))])
     }
   }
 }

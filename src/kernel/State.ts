@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Answering from "./Answering.ts"
+import type * as ArtifactState from "./ArtifactState.ts"
 import * as Budget from "./Budget.ts"
 import type * as CheckState from "./CheckState.ts"
 import type * as Coverage from "./Coverage.ts"
@@ -78,6 +79,8 @@ export interface State extends Wire.Source {
   readonly lost: ReadonlyArray<Outcome.Pending>
   readonly pieces: ReadonlyArray<Declared<Event.PieceDeclared>>
   readonly tools: ReadonlyArray<Declared<Event.ToolDeclared>>
+  /** What calls did with artifacts. Absent while none did. */
+  readonly artifacts?: ArtifactState.ArtifactState
   /** What the results of calls declared of where they looked, in order. Absent while nothing was. */
   readonly coverage?: ReadonlyArray<Coverage.DeclaredCoverage>
   /** The last judgement of a would-be answer, and whether the one revision of the run was asked for. */

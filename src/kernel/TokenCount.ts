@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-import * as Sources from "./Sources.ts"
+import * as PieceText from "./PieceText.ts"
 import type * as Wire from "./Wire.ts"
 
 /** Counts a text. The same text has the same count, every time. */
@@ -42,7 +42,7 @@ export const of = (counter: Counter, piece: Wire.Piece): number => {
   known.set(counter, counts)
   const counted = counts.get(piece.hash)
   if (counted !== undefined) return counted
-  const count = counter.count(Sources.textOf(piece)) + perPiece
+  const count = counter.count(PieceText.of(piece)) + perPiece
   counts.set(piece.hash, count)
   return count
 }

@@ -4,7 +4,7 @@
  * @internal
  */
 import * as CallOutcome from "./CallOutcome.ts"
-import * as Sources from "./Sources.ts"
+import * as PieceText from "./PieceText.ts"
 import type * as State from "./State.ts"
 import * as SummaryWire from "./SummaryWire.ts"
 import * as TokenCount from "./TokenCount.ts"
@@ -67,7 +67,7 @@ const trimmed = (
           ? [{ toolCallId: message.toolCallId, toolName: message.toolName }]
           : []
       ),
-      chars: pieces.reduce((sum, piece) => sum + Sources.textOf(piece).length, 0),
+      chars: pieces.reduce((sum, piece) => sum + PieceText.of(piece).length, 0),
       ...(tokens === undefined ? {} : { tokens }),
       ...(summary === undefined ? {} : { summary })
     }

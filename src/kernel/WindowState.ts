@@ -10,6 +10,7 @@ import * as FindingState from "./FindingState.ts"
 import * as Law from "./Law.ts"
 import type * as State from "./State.ts"
 import * as SummaryWire from "./SummaryWire.ts"
+import * as Usage from "./Usage.ts"
 import type * as WindowEvent from "./WindowEvent.ts"
 import * as WindowWire from "./WindowWire.ts"
 import * as Wire from "./Wire.ts"
@@ -57,6 +58,17 @@ export const settled = ({ iteration, window }: Pick<State.State, "iteration" | "
 
 /** Each message as it would be sent if nothing had left. */
 const asSent = ({ findings, messages }: State.State): ReadonlyArray<Wire.MessagePiece> => findings?.served ?? messages
+
+/** The digest of the messages that are sent, once further ones are said. `findings` has them already. */
+export const said = (
+  { messages, messagesHash, window }: State.State,
+  pieces: ReadonlyArray<Wire.MessagePiece>,
+  findings: FindingState.FindingState | undefined
+): string => {
+  if (findings !== undefined && window === undefined) return findings.rolls.at(-1) ?? ""
+  const sent = findings === undefined ? pieces : findings.served.slice(messages.length)
+  return sent.reduce((rolled, { hash }) => Digest.roll(rolled, hash), messagesHash)
+}
 
 /** The state with the digest of the messages that are sent. */
 export const rehash = (state: State.State): State.State => {
@@ -187,7 +199,7 @@ export const step = (state: State.State, event: WindowEvent.WindowEvent): State.
       return settle({ ...state, spent }, { _tag: "Made", content: event.content, seq: state.seq - 1 }, event.iteration)
     }
     case "SummaryFailed": {
-      const spent = event.usage === undefined ? state.spent : Budget.replied(state.spent, event.usage)
+      const spent = { ...state.spent, usage: Usage.add(state.spent.usage, event.usage ?? Usage.none) }
       return settle({ ...state, spent }, { _tag: "Failed" }, event.iteration)
     }
   }

@@ -14,6 +14,7 @@ import * as Mailbox from "effect/Mailbox"
 import type * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Budget from "../kernel/Budget.ts"
+import type * as Artifact from "../kernel/Artifact.ts"
 import type * as CheckEvent from "../kernel/CheckEvent.ts"
 import type * as Event from "../kernel/Event.ts"
 import * as Fold from "../kernel/Fold.ts"
@@ -30,9 +31,11 @@ import type * as ArtifactStore from "../services/ArtifactStore.ts"
 import type * as LLM from "../services/LLM.ts"
 import * as Record from "../services/Record.ts"
 import * as AgentAnswer from "./AgentAnswer.ts"
+import * as AgentArtifacts from "./AgentArtifacts.ts"
 import * as AgentError from "./AgentError.ts"
 import * as AgentFindings from "./AgentFindings.ts"
 import * as AgentGrounding from "./AgentGrounding.ts"
+import * as AgentManifest from "./AgentManifest.ts"
 import type * as AgentOptions from "./AgentOptions.ts"
 import * as AgentReview from "./AgentReview.ts"
 import * as AgentSkills from "./AgentSkills.ts"
@@ -183,11 +186,21 @@ export interface RunOptions extends DriveOptions {
   readonly runId?: string
   /** Words of the application for this run, which entries of skill maps can match. */
   readonly tags?: ReadonlyArray<string>
+  /**
+   * Whose artifacts its tools work with: those of a session, a tenant, a person. Without it they are the run's own, or those
+   * that the run which it follows up worked with.
+   */
+  readonly scope?: Artifact.Scope
 }
 
-const validate = (agent: Agent<never> | Agent<unknown>, input: string, tags: ReadonlyArray<string> = []) => {
+const validate = (
+  agent: Agent<never> | Agent<unknown>,
+  input: string,
+  { scope, tags = [] }: Pick<RunOptions, "scope" | "tags"> = {}
+) => {
   const problems = [
     ...agent.problems,
+    ...AgentArtifacts.scopeProblems(scope),
     ...(input.trim() === "" ? ["The input is empty."] : []),
     ...tags.filter((tag) => Printable.wellFormed(tag) !== tag).map(() => "A tag holds a lone surrogate.")
   ]
@@ -237,12 +250,14 @@ const drive = <R, A>(
               listen(progress)
             )
     const { steering } = how ?? {}
+    const begun = recorded.started ?? first.find((event) => event._tag === "RunStarted")
     const options: Loop.Options = {
       runId,
       startedAt,
       spec,
       tools,
       handlers,
+      scope: AgentArtifacts.scopeOf(runId, begun),
       concurrency,
       maxResultChars,
       ...(agent.answer.asking === undefined ? {} : { answer: agent.answer.asking }),
@@ -258,27 +273,9 @@ const drive = <R, A>(
 const valueOf = <A>({ answer }: Agent<unknown, A>, runId: string, { answered }: State.State) =>
   Effect.mapError(answer.decode(answered?.value), (issues) => AgentError.unreadable(runId, issues))
 
-const manifestOf = ({
-  answer,
-  checks,
-  coverage,
-  findings,
-  limits,
-  repertoire,
-  window
-}: Agent<unknown>): Event.Manifest => ({
-  limits,
-  ...(findings === undefined ? {} : { findings }),
-  ...(coverage === undefined ? {} : { coverage }),
-  ...(window === undefined ? {} : { window }),
-  checks: { posture: checks },
-  ...(answer.asking === undefined ? {} : { answer: answer.asking.manifest }),
-  ...(repertoire === undefined ? {} : { skills: AgentSkills.manifest(repertoire) })
-})
-
 const begin = <R, A>(agent: Agent<R, A>, input: string, options: RunOptions | undefined, emit: Emit) =>
   Effect.gen(function* () {
-    yield* validate(agent, input, options?.tags)
+    yield* validate(agent, input, options)
     const runId = options?.runId ?? (yield* RunId.make)
     const startedAt = yield* Clock.currentTimeMillis
     const { tags } = options ?? {}
@@ -286,7 +283,7 @@ const begin = <R, A>(agent: Agent<R, A>, input: string, options: RunOptions | un
       _tag: "RunStarted",
       runId,
       agent: agent.name,
-      manifest: manifestOf(agent),
+      manifest: AgentManifest.of(agent, AgentArtifacts.manifest(options?.scope)),
       input: Printable.wellFormed(input),
       ...(tags === undefined ? {} : { tags })
     }
@@ -347,7 +344,7 @@ export const resumeStream = <R, A>(
 
 const goOn = <R, A>(agent: Agent<R, A>, runId: string, message: string, options: RunOptions | undefined, emit: Emit) =>
   Effect.gen(function* () {
-    yield* validate(agent, message, options?.tags)
+    yield* validate(agent, message, options)
     const { state } = yield* LoadedRun.load(runId)
     if (state.ended === undefined) {
       return yield* AgentError.open(runId)
@@ -359,7 +356,10 @@ const goOn = <R, A>(agent: Agent<R, A>, runId: string, message: string, options:
       _tag: "RunStarted",
       runId: ownId,
       agent: agent.name,
-      manifest: manifestOf(agent),
+      manifest: AgentManifest.of(
+        agent,
+        AgentArtifacts.manifest(options?.scope ?? AgentArtifacts.scopeOf(runId, state.started))
+      ),
       input,
       followUpOf: runId,
       ...AgentSkills.places(agent.repertoire, state.skills),

@@ -1,5 +1,5 @@
 /**
- * A `ScreenFiled` is what an event says of findings, coverage, grounding or faults, in a few words for the live display.
+ * A `ScreenFiled` is what an event says of findings, coverage, grounding, faults or artifacts, in a few words for the live display.
  *
  * @internal
  */
@@ -14,6 +14,7 @@ import * as SafeId from "../kernel/SafeId.ts"
 import type * as State from "../kernel/State.ts"
 import type * as WindowEvent from "../kernel/WindowEvent.ts"
 import * as ScreenLine from "./ScreenLine.ts"
+import * as ScreenShelf from "./ScreenShelf.ts"
 
 export interface Filed {
   readonly verb: string
@@ -164,6 +165,13 @@ export const of = (event: Event.Event, state: State.State): Filed | undefined =>
       return { verb: "summed", text: ScreenLine.oneLine(event.content) }
     case "SummaryFailed":
       return { verb: "failed", style: "warn", text: `no summary: ${event.problem.what}` }
+    case "ArtifactMinted":
+    case "ArtifactResolved":
+    case "ArtifactExpired":
+    case "ArtifactDeleted":
+    case "ArtifactRefused":
+    case "ArtifactPresented":
+      return ScreenShelf.filed(event)
     default:
       return undefined
   }

@@ -36,13 +36,14 @@ const failed = (iteration: number, { reason, ...error }: Failure, usage?: Usage.
   ...(usage === undefined ? {} : { usage })
 })
 
-/** The event of what came. */
+/** The event of what came. `partial` is what was reported of a reply that failed. */
 export const settled = (
   { iteration, messages }: Wire.Wire,
   reply: Either.Either<LLM.Reply, Failure>,
-  durationMs: number
+  durationMs: number,
+  partial: Usage.Usage | undefined
 ): WindowEvent.SummaryReplied | WindowEvent.SummaryFailed => {
-  if (Either.isLeft(reply)) return failed(iteration, reply.left)
+  if (Either.isLeft(reply)) return failed(iteration, reply.left, partial)
   const usage = Object.keys(reply.right.usage).length === 0 ? undefined : reply.right.usage
   const content = Printable.clip(reply.right.content.trim(), longest)
   const most = messages.reduce((sum, { message }) => sum + message.content.length, 0)

@@ -392,7 +392,7 @@ describe("Why, of a run with a window", () => {
       const tree = Screen.print(Screen.tree(chain, { room: { width: 100 } }), { colour: false })
       assert.match(tree, /7111 +recorded +said in pass 7/)
       assert.include(tree, "a summary by the model, pass")
-      assert.match(tree, /summarized +A model wrote this/)
+      assert.match(tree, /summarized +A model wrote it/)
       // The request reads the last summary and not only the first: the way goes back through both.
       const asked = of(events, "SummaryReplied").length
       assert.isAtLeast(asked, 2)
