@@ -11,6 +11,7 @@ import * as ClaimCheck from "../kernel/ClaimCheck.ts"
 import * as Event from "../kernel/Event.ts"
 import type * as Piece from "../kernel/Piece.ts"
 import * as Printable from "../kernel/Printable.ts"
+import * as ArgumentsFrom from "./ArgumentsFrom.ts"
 import * as Dispatch from "./Dispatch.ts"
 import * as Echoes from "./Echoes.ts"
 import * as Loop from "./Loop.ts"
@@ -69,6 +70,7 @@ export const review = (
       ]
     })
   ),
+  ...ArgumentsFrom.problems(tools),
   ...(Printable.wellFormed(name) === name ? [] : ["The agent's name holds a lone surrogate."]),
   ...(Schema.is(Event.Parameters)(parameters) ? [] : ["parameters must be finite numbers and strings."]),
   ...(Number.isInteger(maxResultChars) && maxResultChars >= 0 && maxResultChars <= Loop.maxAppendChars

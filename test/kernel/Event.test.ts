@@ -64,7 +64,17 @@ describe("Event", () => {
       "FaultFound",
       "ChecksFiled",
       "AnswerRead",
-      "AnswerRejected"
+      "AnswerRejected",
+      "ArtifactMinted",
+      "ArtifactResolved",
+      "ArtifactExpired",
+      "ArtifactDeleted",
+      "ArtifactRefused",
+      "ArtifactPresented",
+      "WindowTrimmed",
+      "SummaryAsked",
+      "SummaryReplied",
+      "SummaryFailed"
     ])
   })
 
