@@ -119,6 +119,14 @@ const callsBefore = (
   )
 }
 
+/** Whether the reply ended before the arguments did. An object that closes is whole; no text at all may be a beginning. */
+const isCut = (state: State.State, call: Message.ToolCall, isMalformed: boolean): boolean => {
+  if (call.cut !== undefined) return true
+  if (state.openReply?.stopReason !== "length") return false
+  const isLast = state.transcript.open?.calls.at(-1)?.toolCallId === call.toolCallId
+  return isMalformed || (isLast && call.args.trim() === "")
+}
+
 const judge = (state: State.State, known: CallArguments.Known, call: Message.ToolCall): Planned => {
   if (call.duplicateOf !== undefined) return refuse(call, Refusal.duplicateCallId(call.duplicateOf))
   const { skills } = known
@@ -133,13 +141,17 @@ const judge = (state: State.State, known: CallArguments.Known, call: Message.Too
   const args = Either.map(CallArguments.read(call.args), (own) =>
     state.findings === undefined ? own : CallArguments.findings(known, call.toolName, own).args
   )
-  if (Either.isLeft(args)) {
-    if (state.openReply?.stopReason !== "length") {
-      return refuse(call, Refusal.argumentsMalformed(call.toolName, args.left))
+  if (isCut(state, call, Either.isLeft(args))) {
+    const atLimit = state.openReply?.stopReason === "length"
+    const limit = atLimit ? state.marks.at(-1)?.parameters.maxOutputTokens : undefined
+    return {
+      _tag: "Settle",
+      call,
+      outcome: "truncated",
+      refusal: Refusal.replyTruncated(call.toolName, limit, atLimit)
     }
-    const limit = state.marks.at(-1)?.parameters.maxOutputTokens
-    return { _tag: "Settle", call, outcome: "truncated", refusal: Refusal.replyTruncated(call.toolName, limit) }
   }
+  if (Either.isLeft(args)) return refuse(call, Refusal.argumentsMalformed(call.toolName, args.left))
   const { replay } = tool.annotations
   const run = { _tag: "Run", call, args: args.right, replay, started: false } as const
   if (skills === undefined) return run

@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
+import * as Seal from "./Seal.ts"
 
 /** What became of a call. `unknown`: it was started, then lost, and may have acted. */
 export const Settlement = Schema.Literal(
@@ -20,23 +21,27 @@ export type Settlement = typeof Settlement.Type
 
 /**
  * A tool the model asked for. `args` is the text exactly as the model wrote it: JSON if all went well. `duplicateOf`
- * names the call of the same reply that already had the model's id; such a call is never run.
+ * names the call of the same reply that already had the model's id; such a call is never run. `cut` says that the reply
+ * ended before the arguments did.
  */
 export const ToolCall = Schema.Struct({
   toolCallId: Schema.NonEmptyString,
   toolName: Schema.String,
   args: Schema.String,
-  duplicateOf: Schema.optionalWith(Schema.NonEmptyString, { exact: true })
+  duplicateOf: Schema.optionalWith(Schema.NonEmptyString, { exact: true }),
+  cut: Schema.optionalWith(Schema.Literal(true), { exact: true })
 })
 export type ToolCall = typeof ToolCall.Type
 
 export const User = Schema.Struct({ role: Schema.Literal("user"), content: Schema.String })
 export type User = typeof User.Type
 
+/** `sealed` is for the provider that wrote it: others are not sent it, nor any reasoning. */
 export const Assistant = Schema.Struct({
   role: Schema.Literal("assistant"),
   content: Schema.String,
-  toolCalls: Schema.Array(ToolCall)
+  toolCalls: Schema.Array(ToolCall),
+  sealed: Schema.optionalWith(Seal.Sealed, { exact: true })
 })
 export type Assistant = typeof Assistant.Type
 
@@ -60,7 +65,7 @@ export type Message = typeof Message.Type
  */
 export const identify = (
   iteration: number,
-  calls: ReadonlyArray<{ readonly toolCallId: string; readonly toolName: string; readonly args: string }>,
+  calls: ReadonlyArray<Omit<ToolCall, "duplicateOf">>,
   isTaken: (toolCallId: string) => boolean = () => false
 ): ReadonlyArray<ToolCall> => {
   const given = new Set(calls.map((call) => call.toolCallId))
@@ -71,12 +76,18 @@ export const identify = (
       if (!taken.has(id) && !given.has(id) && !isTaken(id)) return id
     }
   }
-  return calls.map(({ args, toolCallId, toolName }, index): ToolCall => {
+  return calls.map(({ args, cut, toolCallId, toolName }, index): ToolCall => {
     const duplicate = taken.has(toolCallId)
     const own =
       toolCallId !== "" && !duplicate && !isTaken(toolCallId) ? toolCallId : fresh(`call-${iteration}-${index}`)
     taken.add(toolCallId)
     taken.add(own)
-    return { toolCallId: own, toolName, args, ...(duplicate && toolCallId !== "" ? { duplicateOf: toolCallId } : {}) }
+    return {
+      toolCallId: own,
+      toolName,
+      args,
+      ...(duplicate && toolCallId !== "" ? { duplicateOf: toolCallId } : {}),
+      ...(cut === undefined ? {} : { cut })
+    }
   })
 }

@@ -15,7 +15,10 @@ export const of = (message: Message.Message): string => {
         JSON.stringify([
           message.role,
           message.content,
-          message.toolCalls.map((call) => [call.toolCallId, call.toolName, call.args])
+          message.toolCalls.map((call) => [call.toolCallId, call.toolName, call.args]),
+          ...(message.sealed === undefined
+            ? []
+            : [[message.sealed.provider, message.sealed.reasoning, message.sealed.blocks]])
         ])
       )
     case "tool":

@@ -107,15 +107,15 @@ export const toolArgsInvalid = (tool: string, issues: ReadonlyArray<string>): Re
 })
 
 /** `limit` is the `maxOutputTokens` that the model was sent, if it was sent one. */
-export const replyTruncated = (tool: string, limit: number | undefined): Refusal => ({
+export const replyTruncated = (tool: string, limit: number | undefined, atLimit = true): Refusal => ({
   tag: "ReplyTruncated",
   law: "Arguments count only when they are complete.",
   code: "WF-TOOL-005",
-  what: `The reply reached its token limit inside the arguments of ${name(tool)}; the call was not run.`,
+  what: `The reply ${atLimit ? "reached its token limit" : "ended"} inside the arguments of ${name(tool)}; the call was not run.`,
   ...(limit === undefined
     ? {}
     : { expected: `a reply of at most ${limit} ${word("tokens", limit)} (maxOutputTokens)` }),
-  next: "Split the work into smaller calls, or raise maxOutputTokens.",
+  next: atLimit ? "Split the work into smaller calls, or raise maxOutputTokens." : "Make the call again.",
   outcome: "not-applied",
   retry: "never"
 })

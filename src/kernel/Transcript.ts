@@ -11,6 +11,7 @@ import { dual } from "effect/Function"
 import * as Schema from "effect/Schema"
 import * as Message from "./Message.ts"
 import * as Problem from "./Problem.ts"
+import type * as Seal from "./Seal.ts"
 
 /** A call and what it came to. */
 export interface Settled {
@@ -18,14 +19,18 @@ export interface Settled {
   readonly settlement: Message.Tool
 }
 
+interface Replied {
+  readonly content: string
+  readonly sealed?: Seal.Sealed
+}
+
 /** The smallest part of a conversation that can be kept or dropped. */
 export type Unit =
   | { readonly kind: "said"; readonly content: string }
-  | { readonly kind: "replied"; readonly content: string; readonly settled: ReadonlyArray<Settled> }
+  | (Replied & { readonly kind: "replied"; readonly settled: ReadonlyArray<Settled> })
 
 /** A reply whose calls are not all settled. `settled` holds those that are, in the order of `calls`. */
-export interface Open {
-  readonly content: string
+export interface Open extends Replied {
   readonly calls: ReadonlyArray<Message.ToolCall>
   readonly settled: ReadonlyArray<Settled>
 }
@@ -55,6 +60,8 @@ const problem = (
 
 export const empty: Transcript = { units: [] }
 
+const repliedOf = ({ content, sealed }: Replied): Replied => ({ content, ...(sealed === undefined ? {} : { sealed }) })
+
 /** Adds what the person or the model said. A reply with calls is open until each of them is settled. */
 export const append: {
   (message: Message.User | Message.Assistant): (self: Transcript) => Either.Either<Transcript, TranscriptError>
@@ -66,9 +73,11 @@ export const append: {
   }
   if (message.role === "user")
     return Either.right({ units: [...self.units, { kind: "said", content: message.content }] })
-  const { content, toolCalls } = message
-  if (toolCalls.length === 0) return Either.right({ units: [...self.units, { kind: "replied", content, settled: [] }] })
-  return Either.right({ units: self.units, open: { content, calls: toolCalls, settled: [] } })
+  const { toolCalls } = message
+  const replied = repliedOf(message)
+  if (toolCalls.length === 0)
+    return Either.right({ units: [...self.units, { kind: "replied", ...replied, settled: [] }] })
+  return Either.right({ units: self.units, open: { ...replied, calls: toolCalls, settled: [] } })
 })
 
 /** Settles the next open call. Settlements come in the order of their calls; the last one closes the unit. */
@@ -91,7 +100,7 @@ export const settle: {
   }
   const settled = [...open.settled, { call, settlement }]
   if (settled.length < open.calls.length) return Either.right({ units: self.units, open: { ...open, settled } })
-  return Either.right({ units: [...self.units, { kind: "replied", content: open.content, settled }] })
+  return Either.right({ units: [...self.units, { kind: "replied", ...repliedOf(open), settled }] })
 })
 
 /** The transcript of a list of messages, or the first thing that is wrong with it. */
@@ -110,7 +119,7 @@ export const unitMessages = (unit: Unit): ReadonlyArray<Message.Message> =>
   unit.kind === "said"
     ? [{ role: "user", content: unit.content }]
     : [
-        { role: "assistant", content: unit.content, toolCalls: unit.settled.map(({ call }) => call) },
+        { role: "assistant", ...repliedOf(unit), toolCalls: unit.settled.map(({ call }) => call) },
         ...unit.settled.map(({ settlement }) => settlement)
       ]
 

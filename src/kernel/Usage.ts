@@ -1,41 +1,95 @@
 /**
- * A `Usage` is what a model call took, in tokens. A count that the provider did not report is absent, never zero.
+ * A `Usage` is what a model call took, in tokens. A count that the provider did not report is absent, never zero, and
+ * `unknown` says why.
  *
  * @since 0.1.0
  */
 import { dual } from "effect/Function"
 import * as Schema from "effect/Schema"
 
-const count = Schema.optionalWith(Schema.NonNegativeInt, { exact: true })
+const optional = <A, I>(schema: Schema.Schema<A, I>) => Schema.optionalWith(schema, { exact: true })
 
-/** `inputTokens` leaves out what was read from or written to the provider's cache. */
+const each = <A, I>(schema: Schema.Schema<A, I>) => ({
+  inputTokens: optional(schema),
+  cacheReadTokens: optional(schema),
+  cacheWriteTokens: optional(schema),
+  outputTokens: optional(schema),
+  reasoningTokens: optional(schema)
+})
+
+/**
+ * Why a count is not known, the least of it first. `uncounted`: the provider's API has no such count, and what it would
+ * count is part of another. `unreported`: the reply ended without it. `cut`: the reply broke off before it came.
+ * `malformed`: what was reported is no count.
+ */
+export const Gap = Schema.Literal("uncounted", "unreported", "cut", "malformed")
+export type Gap = typeof Gap.Type
+
+/**
+ * `inputTokens` leaves out what was read from or written to the provider's cache; `reasoningTokens` are part of
+ * `outputTokens`. A count that is in `unknown` as well as known, as in the sum of two calls, is the least that it can be.
+ */
 export const Usage = Schema.Struct({
-  inputTokens: count,
-  cacheReadTokens: count,
-  cacheWriteTokens: count,
-  outputTokens: count,
-  reasoningTokens: count
+  ...each(Schema.NonNegativeInt),
+  unknown: optional(Schema.Struct(each(Gap)))
 })
 export type Usage = typeof Usage.Type
+
+/** The name of a count. */
+export type Count = Exclude<keyof Usage, "unknown">
 
 /** Nothing was reported. */
 export const none: Usage = {}
 
-const keys = ["inputTokens", "cacheReadTokens", "cacheWriteTokens", "outputTokens", "reasoningTokens"] as const
+/** The names of all counts. */
+export const counts: ReadonlyArray<Count> = [
+  "inputTokens",
+  "cacheReadTokens",
+  "cacheWriteTokens",
+  "outputTokens",
+  "reasoningTokens"
+]
 
-/** The sum of what is known. A count absent on both sides stays absent. */
+/** A usage of which nothing is known, and why. */
+export const unknown = (gap: Gap): Usage => ({
+  unknown: { inputTokens: gap, cacheReadTokens: gap, cacheWriteTokens: gap, outputTokens: gap, reasoningTokens: gap }
+})
+
+const worse = (left: Gap | undefined, right: Gap | undefined): Gap | undefined =>
+  Gap.literals.findLast((gap) => gap === left || gap === right)
+
+/** The sum of what is known, and of what is not the worst reason. A count absent on both sides stays absent. */
 export const add: {
   (that: Usage): (self: Usage) => Usage
   (self: Usage, that: Usage): Usage
 } = dual(2, (self: Usage, that: Usage): Usage => {
-  const sum: { -readonly [K in keyof Usage]: Usage[K] } = {}
-  for (const key of keys) {
+  const sum: { -readonly [K in Count]?: number } = {}
+  const unknown: { -readonly [K in Count]?: Gap } = {}
+  for (const key of counts) {
     const left = self[key]
     const right = that[key]
     if (left !== undefined || right !== undefined) sum[key] = (left ?? 0) + (right ?? 0)
+    const gap = worse(self.unknown?.[key], that.unknown?.[key])
+    if (gap !== undefined) unknown[key] = gap
   }
-  return sum
+  return self.unknown === undefined && that.unknown === undefined ? sum : { ...sum, unknown }
 })
+
+/** Whether a total of it leaves nothing out that was taken. */
+export const isWhole = ({ unknown = {} }: Usage): boolean =>
+  counts.every((count) => count === "reasoningTokens" || unknown[count] === undefined || unknown[count] === "uncounted")
+
+/** The tokens of what was sent, or `undefined` if they are not known. */
+export const sent = (usage: Usage): number | undefined => {
+  const { cacheReadTokens = 0, cacheWriteTokens = 0, inputTokens, unknown = {} } = usage
+  const isKnown = (count: Count): boolean => unknown[count] === undefined || unknown[count] === "uncounted"
+  return inputTokens !== undefined &&
+    isKnown("inputTokens") &&
+    isKnown("cacheReadTokens") &&
+    isKnown("cacheWriteTokens")
+    ? inputTokens + cacheReadTokens + cacheWriteTokens
+    : undefined
+}
 
 /** All tokens that were reported, or `undefined` if none were. Reasoning is part of the output already. */
 export const total = (usage: Usage): number | undefined => {

@@ -12,6 +12,8 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as HashSet from "effect/HashSet"
 import * as Option from "effect/Option"
+import type * as Artifact from "../kernel/Artifact.ts"
+import type * as ArtifactEvent from "../kernel/ArtifactEvent.ts"
 import type * as Event from "../kernel/Event.ts"
 import * as Answering from "../kernel/Answering.ts"
 import * as Call from "../kernel/Call.ts"
@@ -22,10 +24,13 @@ import * as Run from "../kernel/Run.ts"
 import * as SkillMap from "../kernel/SkillMap.ts"
 import type * as State from "../kernel/State.ts"
 import type * as Wire from "../kernel/Wire.ts"
+import * as ArtifactStore from "../services/ArtifactStore.ts"
 import * as LLM from "../services/LLM.ts"
 import * as Record from "../services/Record.ts"
 import * as AgentAnswer from "./AgentAnswer.ts"
+import * as ArtifactLoan from "./ArtifactLoan.ts"
 import * as Dispatch from "./Dispatch.ts"
+import * as Summary from "./Summary.ts"
 import * as Wheel from "./Wheel.ts"
 
 /** What can be seen of a run while it goes on: entries once they are on the record, and parts of a reply as they come. */
@@ -40,6 +45,8 @@ export interface Options {
   readonly spec: Omit<Run.Spec, "elapsedMs" | "provider" | "model">
   readonly tools: ReadonlyMap<string, Dispatch.Prepared>
   readonly handlers: Dispatch.Handlers
+  /** Whose artifacts its tools work with. */
+  readonly scope: Artifact.Scope
   readonly concurrency: number
   readonly maxResultChars: number
   /** Reads the answers of an agent that has a schema for them. */
@@ -59,25 +66,38 @@ const charsOf = (event: Event.Event): number => {
     case "ModelReplied":
       return event.toolCalls.reduce(
         (sum, { args }) => sum + args.length,
-        event.content.length + (event.reasoning?.length ?? 0)
+        event.content.length +
+          (event.reasoning?.length ?? 0) +
+          (event.seal === undefined ? 0 : JSON.stringify(event.seal).length)
       )
     case "ToolCalled":
       return JSON.stringify(event.args).length
     case "ToolSettled":
       return event.served.length
     case "MessageCarried":
-      return event.message.content.length
+      return event.message.role === "assistant" ? JSON.stringify(event.message).length : event.message.content.length
     case "PieceDeclared":
       return event.text.length
     case "FindingDeclared":
     case "FindingConflicted":
     case "AbsenceDeclared":
     case "CoverageDeclared":
+    case "SemanticsDeclared":
+    case "ClaimsRead":
+    case "WindowTrimmed":
+    case "SummaryAsked":
+    case "SummaryReplied":
+    case "ArtifactMinted":
+    case "ArtifactPresented":
       return JSON.stringify(event).length
     default:
       return 0
   }
 }
+
+/** The first of what a call's result has settled: all of it is one event. */
+const settledRows = ({ checks }: State.State, toolCallId: string) =>
+  (checks?.claims?.ledger ?? []).filter((row) => row.toolCallId === toolCallId).slice(0, 1)
 
 /** How many of the events go into one append: as many as fit, and at least one. */
 const fitting = (events: ReadonlyArray<Event.Event>): number => {
@@ -96,18 +116,26 @@ export const drive = (
   options: Options,
   recorded: State.State,
   first: ReadonlyArray<Event.Event>
-): Effect.Effect<{ readonly state: State.State; readonly ended: Event.RunEnded }, Failure, LLM.LLM | Record.Record> =>
+): Effect.Effect<
+  { readonly state: State.State; readonly ended: Event.RunEnded },
+  Failure,
+  ArtifactStore.ArtifactStore | LLM.LLM | Record.Record
+> =>
   Effect.gen(function* () {
     const llm = yield* LLM.LLM
     const record = yield* Record.Record
-    const { emit, runId, startedAt } = options
+    const { emit, runId, scope, startedAt } = options
+    const desk: ArtifactLoan.Desk = { store: yield* ArtifactStore.ArtifactStore, scope, runId }
     const { limits } = options.spec
 
     let state = recorded
     let pending: ReadonlyArray<Event.Event> = []
     let failure: LLM.LLMError | undefined
     let died: Cause.Cause<never> | undefined
+    /** What has come of the reply that is being written. */
+    let partial: Partial = {}
     const finished = new Map<string, ReadonlyArray<Event.Event>>()
+    const loans = new Map<string, ArtifactLoan.Loan>()
 
     const happen = (events: ReadonlyArray<Event.Event>): void => {
       pending = [...pending, ...events]
@@ -137,7 +165,10 @@ export const drive = (
       )
     }
     const stop = (reason: Refusal.Refusal) =>
-      Effect.map(elapsed, (elapsedMs) => happen(Run.abort(state, reason, elapsedMs, finished)))
+      Effect.map(elapsed, (elapsedMs) => {
+        const brought = new Map(Array.from(loans, ([toolCallId, loan]) => [toolCallId, loan.end()]))
+        happen(Run.abort(state, reason, elapsedMs, finished, partial, brought))
+      })
     const outOfTime = Effect.flatMap(elapsed, (spent) =>
       stop(Refusal.budgetExceeded("wallTimeMs", limits.wallTimeMs ?? spent, spent))
     )
@@ -146,11 +177,13 @@ export const drive = (
       Effect.gen(function* () {
         const { iteration } = wire
         const askedAt = yield* Clock.currentTimeMillis
-        let partialChars = 0
-        const collected = LLM.collect(llm.stream(wire), (chunk) => {
-          const parts = Array.from(chunk)
-          for (const part of parts) if (part._tag === "Text") partialChars += part.delta.length
-          return emit({ _tag: "Received", iteration, parts })
+        partial = {}
+        const collected = LLM.collect(llm.stream(wire), (chunk, { content, usage }) => {
+          partial = {
+            ...(content === "" ? {} : { partialChars: content.length }),
+            ...(usage === undefined ? {} : { usage })
+          }
+          return emit({ _tag: "Received", iteration, parts: Array.from(chunk) })
         }).pipe(
           // The run ends on the record before the defect goes on to whoever runs it.
           Effect.catchAllDefect((defect) => {
@@ -161,7 +194,7 @@ export const drive = (
         const reply = yield* Effect.either(inTime(collected))
         if (Either.isLeft(reply)) {
           if (reply.left instanceof LLM.LLMError) failure = new LLM.LLMError({ ...reply.left, runId })
-          return happen([failed(iteration, reply.left, partialChars)])
+          return happen([failed(iteration, reply.left, partial)])
         }
         if (Option.isNone(reply.right)) return yield* outOfTime
         const durationMs = (yield* Clock.currentTimeMillis) - askedAt
@@ -175,15 +208,43 @@ export const drive = (
         const chars = charsOf(event) <= maxAppendChars ? 0 : JSON.stringify(event).length
         if (chars <= maxEventChars) return happen([event])
         failure = new LLM.LLMError({ ...tooLong(chars), runId })
-        return happen([failed(iteration, failure, partialChars)])
+        return happen([failed(iteration, failure, partial)])
       }).pipe(Effect.withSpan("Model.call", { attributes: { iteration: wire.iteration }, captureStackTrace: false }))
+
+    const askSummary = (wire: Wire.Wire) =>
+      Effect.gen(function* () {
+        const askedAt = yield* Clock.currentTimeMillis
+        partial = {}
+        const told = LLM.collect(llm.stream(wire), (_, { usage }) => {
+          partial = usage === undefined ? {} : { usage }
+          return Effect.void
+        })
+        const collected = Effect.catchAllDefect(told, () => Effect.fail(layerDied))
+        const reply = yield* Effect.either(inTime(collected))
+        if (Either.isRight(reply) && Option.isNone(reply.right)) return yield* outOfTime
+        const durationMs = (yield* Clock.currentTimeMillis) - askedAt
+        const came = Either.flatMap(reply, (one) => Either.fromOption(one, () => layerDied))
+        happen([Summary.settled(wire, came, durationMs, partial.usage)])
+      }).pipe(Effect.withSpan("Model.summarize", { captureStackTrace: false }))
 
     const runTools = (iteration: number, calls: ReadonlyArray<Call.Planned>) =>
       Effect.gen(function* () {
         const { maps = [] } = options.spec.skills ?? {}
         const fieldsOf: Dispatch.Options["fieldsOf"] = (toolName, result, isText) =>
           SkillMap.fieldsOf(maps, toolName, result, isText)
-        const dispatch: Dispatch.Options = { ...options, iteration, fieldsOf }
+        const lend = (call: ArtifactEvent.Call): ArtifactLoan.Loan => {
+          const loan = ArtifactLoan.make(desk, call)
+          loans.set(call.toolCallId, loan)
+          return loan
+        }
+        const claims = state.checks?.claims
+        const dispatch: Dispatch.Options = {
+          ...options,
+          iteration,
+          fieldsOf,
+          lend,
+          ...(claims === undefined ? {} : { claims: claims.declared })
+        }
         const judged = yield* Effect.forEach(calls, (call) => Dispatch.check(dispatch, call))
         let more = 0
         const checked = judged.map((one): Dispatch.Ready => {
@@ -201,16 +262,14 @@ export const drive = (
         }
         const settle = (one: Dispatch.Ready) =>
           Effect.map(
-            one._tag === "Settled"
-              ? Effect.succeed({ declared: [], event: one.event })
-              : Dispatch.execute(dispatch, one),
-            ({ declared, event }) => {
+            one._tag === "Settled" ? Effect.succeed(Dispatch.only(one.event)) : Dispatch.execute(dispatch, one),
+            ({ brought, declared, event }) => {
               const { toolCallId } = event
               // A call that is run again declares what the record does not hold yet.
-              const held = (state.coverage ?? []).filter(
+              const held = [...(state.coverage ?? []), ...settledRows(state, toolCallId)].filter(
                 (was) => was.iteration === iteration && was.toolCallId === toolCallId
               ).length
-              const events = [...Call.verdictOf(state, one.planned), ...declared.slice(held), event]
+              const events = [...Call.verdictOf(state, one.planned), ...brought, ...declared.slice(held), event]
               finished.set(toolCallId, events)
               return events
             }
@@ -220,6 +279,7 @@ export const drive = (
         if (Option.isNone(settled)) return yield* outOfTime
         happen(settled.value.flat())
         finished.clear()
+        loans.clear()
       })
 
     const asked = AgentAnswer.asked(options.spec, options.answer, llm.answers === "json")
@@ -239,6 +299,10 @@ export const drive = (
             yield* commit
             yield* askModel(command.wire)
             break
+          case "Summarize":
+            yield* commit
+            yield* askSummary(command.wire)
+            break
           case "RunTools":
             yield* runTools(command.iteration, command.calls)
             break
@@ -251,6 +315,11 @@ export const drive = (
                 ? Answering.rejected(iteration, ["The agent has no schema for answers any more."])
                 : yield* AgentAnswer.read(answer, iteration, content, isDeclaring)
             ])
+            break
+          }
+          case "ReadClaims": {
+            const { iteration, value } = command
+            happen([yield* AgentAnswer.claims(options.answer, state.checks?.claims?.declared ?? [], iteration, value)])
             break
           }
           case "Finish":
@@ -269,6 +338,8 @@ export const drive = (
     if (steering === undefined) return yield* driven
     return yield* Wheel.attached(steering, { spec: options.spec, state: () => state, happen }, driven)
   })
+
+type Partial = Pick<Event.ModelFailed, "partialChars" | "usage">
 
 /** What ended a pass without a reply, as its event names it. */
 interface Unanswered extends Problem.Problem {
@@ -311,16 +382,19 @@ const replied = (
   content: reply.content,
   ...(reply.reasoning === undefined ? {} : { reasoning: reply.reasoning }),
   toolCalls: Message.identify(wire.iteration, reply.toolCalls, isTaken),
+  ...(reply.seal === undefined ? {} : { seal: reply.seal }),
   ...(Object.keys(reply.usage).length === 0 ? {} : { usage: reply.usage }),
   stopReason: reply.stopReason,
   ...sent(wire, reply),
   durationMs
 })
 
-const failed = (iteration: number, error: Unanswered, partialChars: number): Event.ModelFailed => ({
+/** What was not applied took nothing. */
+const failed = (iteration: number, error: Unanswered, { usage, ...partial }: Partial): Event.ModelFailed => ({
   _tag: "ModelFailed",
   iteration,
   reason: error.reason,
   problem: Problem.of(error),
-  ...(partialChars === 0 ? {} : { partialChars })
+  ...partial,
+  ...(usage === undefined || error.outcome === "not-applied" ? {} : { usage })
 })

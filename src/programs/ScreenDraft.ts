@@ -20,14 +20,17 @@ const kept = 2_000
 
 const verbs = { Text: "says", Reasoning: "thinks", ToolCall: "calls" } as const
 
-const textOf = (part: Exclude<LLM.Part, { readonly _tag: "Finish" }>): string =>
-  part._tag === "ToolCall" ? `${part.toolName} ${part.args}` : part.delta
+type Shown = Extract<LLM.Part, { readonly _tag: keyof typeof verbs }>
+
+const isShown = (part: LLM.Part): part is Shown => Object.hasOwn(verbs, part._tag)
+
+const textOf = (part: Shown): string => (part._tag === "ToolCall" ? `${part.toolName} ${part.args}` : part.delta)
 
 /** The draft with what came next. What is of another kind than what was there takes its place. */
 export const add = (draft: Draft | undefined, iteration: number, parts: ReadonlyArray<LLM.Part>): Draft | undefined => {
   let next = draft?.iteration === iteration ? draft : undefined
   for (const part of parts) {
-    if (part._tag === "Finish") continue
+    if (!isShown(part)) continue
     const verb = verbs[part._tag]
     const before = next?.verb === verb && verb !== "calls" ? next : { end: "", whole: true }
     const text = before.end + textOf(part)

@@ -13,6 +13,7 @@ import * as Why from "../kernel/Why.ts"
 import * as ScreenLine from "./ScreenLine.ts"
 import * as ScreenJudgement from "./ScreenJudgement.ts"
 import * as ScreenMaps from "./ScreenMaps.ts"
+import * as ScreenShelf from "./ScreenShelf.ts"
 import * as ScreenTicker from "./ScreenTicker.ts"
 import * as ScreenVerdict from "./ScreenVerdict.ts"
 
@@ -37,7 +38,9 @@ export interface Totals {
   readonly toolCalls: number
   readonly sentBytes: number
   readonly distinctBytes: number
+  /** At least so many, if `tokensUntold`. */
   readonly tokens?: number
+  readonly tokensUntold?: true
   readonly durationMs?: number
   readonly events: number
 }
@@ -101,6 +104,7 @@ export const account = (events: ReadonlyArray<Event.Event>, room: ScreenLine.Roo
       sentBytes: ticker.sent,
       distinctBytes: pieces.reduce((sum, text) => sum + ScreenLine.utf8(text), 0),
       ...(tokens === undefined ? {} : { tokens }),
+      ...(Usage.isWhole(state.spent.usage) ? {} : { tokensUntold: true }),
       ...(durationMs === undefined ? {} : { durationMs }),
       events: events.length
     }
@@ -232,13 +236,13 @@ const valueLines = ({ chain, verdicts }: Account, { full = false, room }: Option
 }
 
 const totalsText = ({ totals }: Account, { whole }: Options): string => {
-  const { distinctBytes, durationMs, events, passes, sentBytes, tokens, toolCalls } = totals
+  const { distinctBytes, durationMs, events, passes, sentBytes, tokens, tokensUntold = false, toolCalls } = totals
   const record = whole === undefined ? "" : whole ? "record whole, " : "record NOT whole, "
   return [
     ScreenLine.counted(passes, "pass", "passes"),
     ScreenLine.counted(toolCalls, "tool call"),
     `${ScreenLine.bytes(sentBytes)} sent, ${ScreenLine.bytes(distinctBytes)} distinct`,
-    ...(tokens === undefined ? [] : [ScreenLine.counted(tokens, "token")]),
+    ...(tokens === undefined ? [] : [`${tokensUntold ? "at least " : ""}${ScreenLine.counted(tokens, "token")}`]),
     ...(durationMs === undefined ? [] : [ScreenLine.duration(durationMs)]),
     `${record}${ScreenLine.counted(events, "event")}`
   ].join(" · ")
@@ -294,9 +298,11 @@ export const final = (run: Account, options: Options): ReadonlyArray<ScreenLine.
   const { answered } = run.ticker.state
   const { room } = options
   const answer = answered === undefined ? [] : answerLines(answered.content, room)
-  const values = valueLines(run, options, 4)
+  const showed = ScreenShelf.presented(run.ticker.state, room, 1)
+  const values = valueLines(run, options, 4 - showed.length)
   return [
     ...answer,
+    ...showed,
     ...endLines(run, options).slice(0, 4),
     ...(values.length === 0 ? [] : [[], ...values]),
     [],
@@ -364,6 +370,7 @@ const shown = (run: Account, options: Options): ReadonlyArray<ScreenLine.Line> =
     ...endLines(run, options),
     ...(values.length === 0 ? [] : [[], ...values, [ScreenLine.span(`${margin}${words.join(" · ")}`, "faint")]]),
     ...ScreenMaps.standing(state, room),
+    ...ScreenShelf.lines(state, room),
     ...ScreenJudgement.lines(state, { dropped: run.dropped, places: run.places, room }),
     [],
     ...(run.lines.length === 0

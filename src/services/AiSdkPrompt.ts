@@ -5,17 +5,22 @@
  * @internal
  */
 import type {
-  LanguageModelV3CallOptions,
   LanguageModelV3FunctionTool,
-  LanguageModelV3Message,
-  LanguageModelV3ToolCallPart
+  LanguageModelV3ToolCallPart,
+  SharedV3ProviderOptions
 } from "@ai-sdk/provider"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import type * as Message from "../kernel/Message.ts"
+import * as Seal from "../kernel/Seal.ts"
 import type * as Wire from "../kernel/Wire.ts"
+import type * as AiSdkModel from "./AiSdkModel.ts"
 
 export interface Options {
+  /** Who is asked: replies that it sealed go back with their seals, and with their reasoning. */
+  readonly provider: string
+  /** What is sent with every request, by the name under which the package reads it. */
+  readonly providerOptions?: SharedV3ProviderOptions
   /**
    * Hand the arguments of past calls on as the model wrote them, for a provider package that takes JSON text for what it
    * is. Without it they are parsed, as most packages expect, and what is no object is wrapped in one.
@@ -54,21 +59,36 @@ const input = (args: string, { verbatimArguments = false }: Options): unknown =>
 const outputType = (outcome: Message.Settlement): "text" | "error-text" =>
   outcome === "ran-ok" || outcome === "absent" ? "text" : "error-text"
 
-const toMessage = (message: Message.Message, options: Options): LanguageModelV3Message => {
+const isOptions = (value: unknown): value is SharedV3ProviderOptions =>
+  Predicate.isRecord(value) && Object.values(value).every(Predicate.isRecord)
+
+const sealed = (opaque: unknown) => (isOptions(opaque) ? { providerOptions: opaque } : {})
+
+const toMessage = (message: Message.Message, options: Options): AiSdkModel.Message => {
   switch (message.role) {
     case "user":
       return { role: "user", content: [{ type: "text", text: message.content }] }
     case "assistant": {
-      const calls = message.toolCalls.map(({ args, toolCallId, toolName }): LanguageModelV3ToolCallPart => ({
+      const toCall = ({ args, toolCallId, toolName }: Message.ToolCall): LanguageModelV3ToolCallPart => ({
         type: "tool-call",
         toolCallId,
         toolName,
         input: input(args, options)
-      }))
-      return {
-        role: "assistant",
-        content: message.content === "" ? calls : [{ type: "text", text: message.content }, ...calls]
+      })
+      const { content, toolCalls } = message
+      if (message.sealed?.provider === options.provider) {
+        const parts = Seal.parts(message.sealed, content, toolCalls)
+        return {
+          role: "assistant",
+          content: parts.map((part) =>
+            part.kind === "call"
+              ? { ...toCall(part.call), ...sealed(part.opaque) }
+              : { type: part.kind, text: part.text, ...sealed(part.opaque) }
+          )
+        }
       }
+      const calls = toolCalls.map(toCall)
+      return { role: "assistant", content: content === "" ? calls : [{ type: "text", text: content }, ...calls] }
     }
     case "tool": {
       const { content, outcome, toolCallId, toolName } = message
@@ -101,10 +121,10 @@ const kept = <K extends object, V>(convert: (key: K) => V): ((key: K) => V) => {
  * A converter of wires. The texts of the system slot become one message with a blank line between them, since many
  * servers take one system message and no more.
  */
-export const make = (options: Options = {}): ((wire: Wire.Wire) => LanguageModelV3CallOptions) => {
+export const make = (options: Options): ((wire: Wire.Wire) => AiSdkModel.Call) => {
   const message = kept((piece: Wire.MessagePiece) => toMessage(piece.message, options))
   const tools = kept((pieces: ReadonlyArray<Wire.ToolPiece>) => pieces.map(toTool))
-  const system = kept((pieces: ReadonlyArray<Wire.SystemPiece>): ReadonlyArray<LanguageModelV3Message> =>
+  const system = kept((pieces: ReadonlyArray<Wire.SystemPiece>): ReadonlyArray<AiSdkModel.Message> =>
     pieces.length === 0 ? [] : [{ role: "system", content: pieces.map(({ text }) => text).join("\n\n") }]
   )
   return (wire) => {
@@ -114,7 +134,8 @@ export const make = (options: Options = {}): ((wire: Wire.Wire) => LanguageModel
       ...parameters,
       ...(stopSequences === undefined ? {} : { stopSequences: [...stopSequences] }),
       ...(isSchema(answerSchema) ? { responseFormat: { type: "json", schema: answerSchema, name: "answer" } } : {}),
-      ...(wire.tools.length === 0 ? {} : { tools: tools(wire.tools) })
+      ...(wire.tools.length === 0 ? {} : { tools: tools(wire.tools) }),
+      ...(options.providerOptions === undefined ? {} : { providerOptions: options.providerOptions })
     }
   }
 }

@@ -12,7 +12,9 @@ import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as Event from "../kernel/Event.ts"
+import type * as Message from "../kernel/Message.ts"
 import * as Printable from "../kernel/Printable.ts"
+import type * as Seal from "../kernel/Seal.ts"
 import type * as Usage from "../kernel/Usage.ts"
 import type * as Wire from "../kernel/Wire.ts"
 import * as Instant from "./Instant.ts"
@@ -26,11 +28,25 @@ export type { Options as OpenAiCompatibleOptions } from "./OpenAiCompatibleLLM.t
 export type { Call, Chooser, Fault, Line, Options as ScriptedOptions, Step, Steps } from "./ScriptedLLM.ts"
 export { byPass, call, fail, say, Script, ScriptIncomplete, together } from "./ScriptedLLM.ts"
 
-/** A piece of a reply, as it arrives. Text comes in deltas; a call comes whole, its arguments as the model wrote them. */
+/**
+ * A piece of a reply, as it arrives. Text comes in deltas; a call comes whole, its arguments as the model wrote them, once
+ * they are at their end; `cut` ones never came to it. `opaque` is JSON that only the provider can read.
+ */
 export type Part =
   | { readonly _tag: "Text"; readonly delta: string }
   | { readonly _tag: "Reasoning"; readonly delta: string }
-  | { readonly _tag: "ToolCall"; readonly toolCallId: string; readonly toolName: string; readonly args: string }
+  /** Ends a block of text or of reasoning, which its provider wants back with what it gave for it, if it gave something. */
+  | { readonly _tag: "Sealed"; readonly kind: "text" | "reasoning"; readonly opaque?: unknown }
+  | {
+      readonly _tag: "ToolCall"
+      readonly toolCallId: string
+      readonly toolName: string
+      readonly args: string
+      readonly cut?: true
+      readonly opaque?: unknown
+    }
+  /** What the call has taken so far, in place of what an earlier one of these said. */
+  | { readonly _tag: "Usage"; readonly usage: Usage.Usage }
   | {
       readonly _tag: "Finish"
       readonly stopReason: Event.StopReason
@@ -38,6 +54,8 @@ export type Part =
       readonly usage: Usage.Usage
       /** The model that answered, if the provider says so. */
       readonly model?: string
+      /** Who is sent again what it sealed. Without it, nobody is. */
+      readonly provider?: string
       /** The tools in the request's body as it was sent, read back from it; absent if it could not be. */
       readonly toolNames?: ReadonlyArray<string>
     }
@@ -58,9 +76,11 @@ export class LLM extends Context.Tag("wherefore/services/LLM")<
 export interface Reply {
   readonly content: string
   readonly reasoning?: string
-  readonly toolCalls: ReadonlyArray<{ readonly toolCallId: string; readonly toolName: string; readonly args: string }>
+  readonly toolCalls: ReadonlyArray<Omit<Message.ToolCall, "duplicateOf">>
   readonly stopReason: Event.StopReason
   readonly usage: Usage.Usage
+  /** What the provider wants back with the reply. */
+  readonly seal?: Seal.Seal
   readonly model?: string
   readonly toolNames?: ReadonlyArray<string>
 }
@@ -70,30 +90,68 @@ export interface Draft {
   readonly content: string
   readonly reasoning: string
   readonly toolCalls: Reply["toolCalls"]
+  /** What was written before the block that is being written, in order. */
+  readonly blocks: ReadonlyArray<Seal.Block>
+  readonly open?: { readonly kind: "text" | "reasoning"; readonly chars: number }
+  /** What the call is known to have taken, before its end or at it. */
+  readonly usage?: Usage.Usage
   readonly finish?: Extract<Part, { readonly _tag: "Finish" }>
   readonly late: number
 }
 
-export const emptyDraft: Draft = { content: "", reasoning: "", toolCalls: [], late: 0 }
+export const emptyDraft: Draft = { content: "", reasoning: "", toolCalls: [], blocks: [], late: 0 }
+
+/** The blocks with the one that was being written. */
+const closed = ({ blocks, open }: Draft): ReadonlyArray<Seal.Block> => (open === undefined ? blocks : [...blocks, open])
+
+type Writing = Pick<Draft, "blocks" | "open">
+
+const written = (draft: Draft, kind: "text" | "reasoning", chars: number): Writing => {
+  const { blocks, open } = draft
+  if (open?.kind === kind) return { blocks, open: { kind, chars: open.chars + chars } }
+  return { blocks: closed(draft), open: { kind, chars } }
+}
+
+/** A seal belongs to the last block of its kind that has none; a block may be nothing but its seal. */
+const sealed = (draft: Draft, { kind, opaque }: Part & { readonly _tag: "Sealed" }): ReadonlyArray<Seal.Block> => {
+  const blocks = closed(draft)
+  if (opaque === undefined) return blocks
+  const at = blocks.findLastIndex((block) => block.kind === kind)
+  const block = blocks[at]
+  if (block === undefined || block.kind === "call" || block.opaque !== undefined) {
+    return [...blocks, { kind, chars: 0, opaque }]
+  }
+  return blocks.with(at, { ...block, opaque })
+}
 
 /** The draft with one more part. */
 export const step = (draft: Draft, part: Part): Draft => {
   if (draft.finish !== undefined) return { ...draft, late: draft.late + 1 }
   switch (part._tag) {
     case "Text":
-      return { ...draft, content: draft.content + part.delta }
+      return { ...draft, content: draft.content + part.delta, ...written(draft, "text", part.delta.length) }
     case "Reasoning":
-      return { ...draft, reasoning: draft.reasoning + part.delta }
+      return { ...draft, reasoning: draft.reasoning + part.delta, ...written(draft, "reasoning", part.delta.length) }
+    case "Sealed": {
+      const { open: _, ...rest } = draft
+      return { ...rest, blocks: sealed(draft, part) }
+    }
     case "ToolCall": {
+      const { cut, opaque } = part
       const call = {
         toolCallId: Printable.wellFormed(part.toolCallId),
         toolName: Printable.wellFormed(part.toolName),
-        args: Printable.wellFormed(part.args)
+        args: Printable.wellFormed(part.args),
+        ...(cut === undefined ? {} : { cut })
       }
-      return { ...draft, toolCalls: [...draft.toolCalls, call] }
+      const { open: _, ...rest } = draft
+      const block = { kind: "call", ...(opaque === undefined ? {} : { opaque }) } as const
+      return { ...rest, toolCalls: [...draft.toolCalls, call], blocks: [...closed(draft), block] }
     }
+    case "Usage":
+      return { ...draft, usage: part.usage }
     case "Finish":
-      return { ...draft, finish: part }
+      return { ...draft, finish: part, usage: part.usage }
   }
 }
 
@@ -118,7 +176,8 @@ const emptied = (stopReason: Event.StopReason): LLMError | undefined => {
 }
 
 /** The reply that a draft came to. A draft without exactly one `Finish`, at its end, is none. */
-export const finish = ({ content, finish, late, reasoning, toolCalls }: Draft): Either.Either<Reply, LLMError> => {
+export const finish = (draft: Draft): Either.Either<Reply, LLMError> => {
+  const { content, finish, late, reasoning, toolCalls } = draft
   if (finish === undefined) {
     return Either.left(
       failure("Protocol", {
@@ -137,7 +196,9 @@ export const finish = ({ content, finish, late, reasoning, toolCalls }: Draft): 
       })
     )
   }
-  const { model, stopReason, toolNames, usage } = finish
+  const { model, provider, stopReason, toolNames, usage } = finish
+  const blocks = closed(draft)
+  const isSealed = provider !== undefined && blocks.some(({ opaque }) => opaque !== undefined)
   const nothing = toolCalls.length === 0 && content.trim() === "" ? emptied(stopReason) : undefined
   if (nothing !== undefined) return Either.left(nothing)
   return Either.right({
@@ -146,17 +207,19 @@ export const finish = ({ content, finish, late, reasoning, toolCalls }: Draft): 
     toolCalls,
     stopReason,
     usage,
+    ...(isSealed ? { seal: { provider, blocks } } : {}),
     ...(model === undefined ? {} : { model }),
     ...(toolNames === undefined ? {} : { toolNames: toolNames.map(Printable.wellFormed) })
   })
 }
 
-type OnChunk<E, R> = (parts: Chunk.Chunk<Part>) => Effect.Effect<unknown, E, R>
+type OnChunk<E, R> = (parts: Chunk.Chunk<Part>, draft: Draft) => Effect.Effect<unknown, E, R>
+type See<E, R> = (parts: Chunk.Chunk<Part>) => Effect.Effect<unknown, E, R>
 
 /** Pulled by hand: the runners of `Stream` cost more before the first chunk. */
 const pulled = <E, R>(
   stream: Stream.Stream<Part, LLMError>,
-  onChunk: OnChunk<E, R>
+  onChunk: See<E, R>
 ): Effect.Effect<void, LLMError | E, R> =>
   Effect.scopedWith((scope) =>
     Effect.flatMap(Scope.extend(Stream.toPull(stream), scope), (pull) => {
@@ -170,23 +233,26 @@ const pulled = <E, R>(
 
 const given = <E, R>(
   { delay, error, parts }: Instant.Given,
-  onChunk: OnChunk<E, R>
+  onChunk: See<E, R>
 ): Effect.Effect<unknown, LLMError | E, R> => {
   const seen = parts.length === 0 ? Effect.void : onChunk(Chunk.unsafeFromArray(parts))
   const ended = error === undefined ? seen : Effect.zipRight(seen, Effect.fail(error))
   return delay === undefined ? ended : Effect.zipRight(Effect.sleep(delay), ended)
 }
 
-/** The reply that a stream folds to. `onChunk` sees the parts as they arrive, in the chunks in which they arrive. */
+/**
+ * The reply that a stream folds to. `onChunk` sees the parts as they arrive, in the chunks in which they arrive, and the
+ * draft with them.
+ */
 export const collect = <E = never, R = never>(
   stream: Stream.Stream<Part, LLMError>,
   onChunk?: OnChunk<E, R>
 ): Effect.Effect<Reply, LLMError | E, R> =>
   Effect.suspend(() => {
     let draft = emptyDraft
-    const see: OnChunk<E, R> = (parts) => {
+    const see: See<E, R> = (parts) => {
       for (const part of parts) draft = step(draft, part)
-      return onChunk === undefined ? Effect.void : onChunk(parts)
+      return onChunk === undefined ? Effect.void : onChunk(parts, draft)
     }
     const read = Instant.find(stream)
     return Effect.flatMap(read === undefined ? pulled(stream, see) : given(read(), see), () => finish(draft))

@@ -4,17 +4,18 @@
  *
  * @internal
  */
-import type { LanguageModelV3Usage } from "@ai-sdk/provider"
 import * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Printable from "../kernel/Printable.ts"
 import * as Problem from "../kernel/Problem.ts"
 import * as AiSdkLLM from "./AiSdkLLM.ts"
-import type * as LLM from "./LLM.ts"
+import * as ProviderUsage from "./ProviderUsage.ts"
+import * as LLM from "./LLM.ts"
 import { failure, type LLMError } from "./LLMError.ts"
 
 export interface Options {
@@ -28,6 +29,8 @@ export interface Options {
   readonly provider?: string
   /** `json`: the server takes `response_format` with a JSON Schema. Otherwise answers by a schema come by a call of a tool. */
   readonly answers?: "json"
+  /** Ask for whole replies, of a server that cannot stream them. */
+  readonly streamed?: false
 }
 
 /** What is wrong with a base URL. It is not repeated: it may hold credentials. */
@@ -48,22 +51,13 @@ const load = Effect.tryPromise({
     })
 })
 
-interface Reported {
-  readonly prompt_tokens?: number | null | undefined
-  readonly completion_tokens?: number | null | undefined
-  readonly prompt_tokens_details?: { readonly cached_tokens?: number | null | undefined } | null | undefined
-  readonly completion_tokens_details?: { readonly reasoning_tokens?: number | null | undefined } | null | undefined
-}
-
-/** The counts that the server reported. The package's own conversion writes a zero for each that it did not. */
-const convertUsage = (usage: Reported | null | undefined): LanguageModelV3Usage => {
-  const total = usage?.prompt_tokens ?? undefined
-  const cacheRead = usage?.prompt_tokens_details?.cached_tokens ?? undefined
-  const reasoning = usage?.completion_tokens_details?.reasoning_tokens ?? undefined
-  return {
-    inputTokens: { total, noCache: undefined, cacheRead, cacheWrite: undefined },
-    outputTokens: { total: usage?.completion_tokens ?? undefined, text: undefined, reasoning }
-  }
+/** A server that is told to counts as it goes. */
+const reading: AiSdkLLM.Reading = {
+  usage: ProviderUsage.ofOpenAiChat,
+  usageSoFar: (chunk) =>
+    Predicate.isRecord(chunk) && Predicate.isRecord(chunk["usage"])
+      ? ProviderUsage.ofOpenAiChat(chunk["usage"])
+      : undefined
 }
 
 /** What a header's value may hold, without the spaces at its ends that are cut from it. */
@@ -78,6 +72,7 @@ export const layer = ({
   headers = {},
   model,
   provider,
+  streamed,
   url
 }: Options): Layer.Layer<LLM.LLM, LLMError> =>
   Layer.unwrapEffect(
@@ -107,17 +102,18 @@ export const layer = ({
         name: provider ?? "openai-compatible",
         headers: Object.fromEntries(plainHeaders),
         includeUsage: true,
-        convertUsage,
         supportsStructuredOutputs: answers === "json",
         ...(key === "" ? {} : { apiKey: key })
       })
       const secrets = [key, ...plainHeaders.map(([, value]) => value)].map((value) => Redacted.make(value))
       // This package sends arguments that are JSON as they are, and quotes the others.
-      return AiSdkLLM.layer(made(model), {
+      const options: AiSdkLLM.Options = {
         secrets,
         verbatimArguments: true,
-        ...(answers === undefined ? {} : { answers })
-      })
+        ...(answers === undefined ? {} : { answers }),
+        ...(streamed === undefined ? {} : { streamed })
+      }
+      return Layer.succeed(LLM.LLM, AiSdkLLM.read(made(model), options, reading))
     })
   )
 

@@ -178,6 +178,35 @@ describe("Call.plan", () => {
   it("runs a whole call of a reply that was cut", () => {
     assert.deepStrictEqual(judged('{"a":1}', { stopReason: "length" }), { a: 1 })
   })
+
+  it("takes nothing at all for a beginning where the reply was cut at its last call", () => {
+    const calls = [
+      ["look", ""],
+      ["look", ""]
+    ] as const
+    assert.deepStrictEqual(brief(plan(calls, [], { stopReason: "length" })), [
+      "c0 run pure",
+      "c1 truncated ReplyTruncated"
+    ])
+    assert.deepStrictEqual(brief(plan(calls)), ["c0 run pure", "c1 run pure"])
+  })
+
+  it("does not run a call whose arguments did not come to their end, however whole they look", () => {
+    const cut = { ...call("c0", "look", '{"a":1}'), cut: true } as const
+    const of = (more: Partial<Event.ModelReplied>) => {
+      const [one] = plan([], [], { toolCalls: [cut], ...more })
+      return one?._tag === "Settle" ? [one.outcome, one.refusal.what, one.refusal.next] : one?._tag
+    }
+    assert.deepStrictEqual(of({ stopReason: "stop" }), [
+      "truncated",
+      'The reply ended inside the arguments of "look"; the call was not run.',
+      "Make the call again."
+    ])
+    assert.deepStrictEqual(of({ stopReason: "length" })?.slice(0, 2), [
+      "truncated",
+      'The reply reached its token limit inside the arguments of "look"; the call was not run.'
+    ])
+  })
 })
 
 describe("Call.unaffordable", () => {

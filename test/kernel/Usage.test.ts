@@ -42,4 +42,19 @@ describe("Usage", () => {
     assert.isUndefined(Usage.total({}))
     assert.isUndefined(Usage.total({ reasoningTokens: 5 }))
   })
+
+  it("keeps the worst reason for what is not known, whichever call it was, and says when a total leaves something out", () => {
+    const one = { inputTokens: 5, unknown: { outputTokens: "cut", cacheReadTokens: "uncounted" } } as const
+    const two = { inputTokens: 2, outputTokens: 3, unknown: { cacheReadTokens: "malformed" } } as const
+    assert.deepStrictEqual(Usage.add(one, two), {
+      inputTokens: 7,
+      outputTokens: 3,
+      unknown: { cacheReadTokens: "malformed", outputTokens: "cut" }
+    })
+    assert.isFalse(Usage.isWhole(one))
+    assert.isFalse(Usage.isWhole(Usage.unknown("unreported")))
+    // What an API has no count for is in another, and reasoning is in the output.
+    assert.isTrue(Usage.isWhole({ inputTokens: 5, unknown: { cacheReadTokens: "uncounted", reasoningTokens: "cut" } }))
+    assert.isTrue(Usage.isWhole({}))
+  })
 })

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import type * as Event from "../../src/kernel/Event.ts"
+import type * as Usage from "../../src/kernel/Usage.ts"
 import * as Why from "../../src/kernel/Why.ts"
 import * as Screen from "../../src/programs/Screen.ts"
 import * as ScreenLine from "../../src/programs/ScreenLine.ts"
@@ -221,6 +222,17 @@ next     wherefore why r --pass 1
       Screen.account(Fixture.play([{ say: "ok" }], { input: "äö" }), pipe).totals.sentBytes,
       bytes("äö")
     )
+  })
+
+  it("says of tokens that are not all known that they are the least", () => {
+    const told = (usage: Usage.Usage) => {
+      const events = Fixture.play([{ say: "ok" }], { input: "Go." }).map((event) =>
+        event._tag === "ModelReplied" ? { ...event, usage } : event
+      )
+      return text(Screen.final(Screen.account(events, pipe), { room: pipe, name: "r", at: 0 }))
+    }
+    assert.include(told({ inputTokens: 3, outputTokens: 4 }), " · 7 tokens · ")
+    assert.include(told({ inputTokens: 3, unknown: { outputTokens: "unreported" } }), " · at least 3 tokens · ")
   })
 
   it("supports a value that only the model's own words held if those are supported", () => {

@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net"
 import { inspect } from "node:util"
 import type * as Wire from "../../src/kernel/Wire.ts"
+import * as Usage from "../../src/kernel/Usage.ts"
 import * as AiSdkError from "../../src/services/AiSdkError.ts"
 import * as AiSdkLLM from "../../src/services/AiSdkLLM.ts"
 import * as LLM from "../../src/services/LLM.ts"
@@ -291,7 +292,13 @@ describe("AiSdkLLM over HTTP", () => {
         reasoning: "Hm.",
         toolCalls: [],
         stopReason: "stop",
-        usage: { inputTokens: 20, cacheReadTokens: 10, outputTokens: 9, reasoningTokens: 4 },
+        usage: {
+          inputTokens: 20,
+          cacheReadTokens: 10,
+          outputTokens: 9,
+          reasoningTokens: 4,
+          unknown: { cacheWriteTokens: "uncounted" }
+        },
         model: "zone-7b",
         toolNames: ["zone", "list"]
       })
@@ -300,11 +307,18 @@ describe("AiSdkLLM over HTTP", () => {
 
   it.live("keeps a count absent that was not reported, or that cannot be one", () =>
     Effect.gen(function* () {
-      assert.deepStrictEqual((yield* ask(sse(...text("Yes."), ...done("stop")))).usage, {})
+      assert.deepStrictEqual((yield* ask(sse(...text("Yes."), ...done("stop")))).usage, Usage.unknown("unreported"))
       const partly = yield* ask(sse(...text("Yes."), ...done("stop", { prompt_tokens: 5 })))
-      assert.deepStrictEqual(partly.usage, { inputTokens: 5 })
+      const uncounted = {
+        cacheReadTokens: "uncounted",
+        cacheWriteTokens: "uncounted",
+        reasoningTokens: "uncounted"
+      } as const
+      assert.deepStrictEqual(partly.usage, { inputTokens: 5, unknown: { ...uncounted, outputTokens: "unreported" } })
       const absurd = { prompt_tokens: -1, completion_tokens: 1.5, prompt_tokens_details: { cached_tokens: 1e300 } }
-      assert.deepStrictEqual((yield* ask(sse(...text("Yes."), ...done("stop", absurd)))).usage, {})
+      assert.deepStrictEqual((yield* ask(sse(...text("Yes."), ...done("stop", absurd)))).usage, {
+        unknown: { ...uncounted, inputTokens: "malformed", cacheReadTokens: "malformed", outputTokens: "malformed" }
+      })
     })
   )
 
@@ -365,7 +379,10 @@ describe("AiSdkLLM over HTTP", () => {
           ...done("novel_reason")
         )
       )
-      assert.deepStrictEqual([reply.content, reply.stopReason, reply.usage], ["Yes.", "other", {}])
+      assert.deepStrictEqual(
+        [reply.content, reply.stopReason, reply.usage],
+        ["Yes.", "other", Usage.unknown("unreported")]
+      )
     })
   )
 
@@ -504,13 +521,8 @@ describe("AiSdkLLM over HTTP", () => {
       yield* Effect.gen(function* () {
         const { stream } = yield* LLM.LLM
         const fiber = yield* Effect.fork(
-          LLM.collect(stream(wire), (parts) =>
-            Deferred.succeed(
-              seen,
-              Chunk.toReadonlyArray(parts)
-                .map((part) => (part._tag === "Text" ? part.delta : "?"))
-                .join("")
-            )
+          LLM.collect(stream(wire), (_, { content }) =>
+            content === "" ? Effect.void : Deferred.succeed(seen, content)
           )
         )
         assert.strictEqual(yield* Deferred.await(seen), "Zone")
@@ -540,7 +552,8 @@ describe("AiSdkLLM over HTTP", () => {
         yield* Deferred.await(asked)
         yield* Fiber.interrupt(fiber)
         yield* Effect.timeout(Deferred.await(closed[0]), "5 seconds")
-        assert.strictEqual(Chunk.size(yield* Stream.runCollect(Stream.take(stream(wire), 1))), 1)
+        const isText = ({ _tag }: LLM.Part) => _tag === "Text"
+        assert.strictEqual(Chunk.size(yield* Stream.runCollect(Stream.take(Stream.filter(stream(wire), isText), 1))), 1)
         yield* Effect.timeout(Deferred.await(closed[1]), "5 seconds")
       }).pipe(Effect.provide(layer(server.url)))
     })
@@ -798,6 +811,7 @@ describe("AiSdkLLM.layer", () => {
 
   it.live("maps usage, and the input without what the cache held", () =>
     Effect.gen(function* () {
+      const [cacheWriteTokens, outputTokens, reasoningTokens] = ["unreported", "unreported", "unreported"] as const
       const cases = [
         [
           usage({ total: 10, noCache: 4, cacheRead: 5, cacheWrite: 1 }, { total: 7, reasoning: 2 }),
@@ -809,9 +823,18 @@ describe("AiSdkLLM.layer", () => {
             reasoningTokens: 2
           }
         ],
-        [usage({ total: 10, cacheRead: 4 }, {}), { inputTokens: 6, cacheReadTokens: 4 }],
-        [usage({ total: 3, cacheRead: 4, noCache: -1 }, { total: NaN }), { cacheReadTokens: 4 }],
-        [usage({}, {}), {}]
+        [
+          usage({ total: 10, cacheRead: 4 }, {}),
+          { inputTokens: 6, cacheReadTokens: 4, unknown: { cacheWriteTokens, outputTokens, reasoningTokens } }
+        ],
+        [
+          usage({ total: 3, cacheRead: 4, noCache: -1 }, { total: NaN }),
+          {
+            cacheReadTokens: 4,
+            unknown: { inputTokens: "malformed", cacheWriteTokens, outputTokens: "malformed", reasoningTokens }
+          }
+        ],
+        [usage({}, {}), Usage.unknown("unreported")]
       ] as const
       for (const [reported, expected] of cases) {
         assert.deepStrictEqual((yield* replyOf([finished("stop", reported)])).usage, expected)
