@@ -99,6 +99,10 @@ export const ArtifactEvent = Schema.Union(
 )
 export type ArtifactEvent = typeof ArtifactEvent.Type
 
+/** Whether an event of a run is about artifacts. */
+export const isArtifactEvent = (event: { readonly _tag: string }): event is ArtifactEvent =>
+  event._tag.startsWith("Artifact")
+
 /** The call that an event is of. */
 export type Call = Pick<ArtifactMinted, "iteration" | "toolCallId" | "toolName">
 

@@ -10,6 +10,8 @@ import * as Artifact from "./Artifact.ts"
 import * as ArtifactEvent from "./ArtifactEvent.ts"
 import * as CallOutcome from "./CallOutcome.ts"
 import * as CheckEvent from "./CheckEvent.ts"
+import * as ClaimCheck from "./ClaimCheck.ts"
+import * as ClaimEvent from "./ClaimEvent.ts"
 import * as CoverageEvent from "./CoverageEvent.ts"
 import * as FindingEvent from "./FindingEvent.ts"
 import * as GroundingEvent from "./GroundingEvent.ts"
@@ -20,6 +22,7 @@ import * as Refusal from "./Refusal.ts"
 import * as Seal from "./Seal.ts"
 import * as SkillEvent from "./SkillEvent.ts"
 import * as Usage from "./Usage.ts"
+import * as WindowEvent from "./WindowEvent.ts"
 
 /** The version of the record's format. A reader refuses what is newer. */
 export const format = 1
@@ -103,7 +106,10 @@ export const Manifest = Schema.Struct({
   findings: optional(Findings),
   coverage: optional(Coverage),
   answer: optional(Answer),
-  checks: optional(Schema.Struct({ posture: CheckEvent.Posture })),
+  window: optional(WindowEvent.Strategy),
+  checks: optional(
+    Schema.Struct({ posture: CheckEvent.Posture, claims: optional(Schema.NonEmptyArray(ClaimCheck.DeclaredClaim)) })
+  ),
   artifacts: optional(Artifacts),
   importedFrom: optional(Schema.String),
   untold: optional(Schema.Array(Untold))
@@ -161,7 +167,12 @@ export const ToolDeclared = Schema.TaggedStruct("ToolDeclared", {
   description: optional(Schema.String),
   schema: Schema.Unknown,
   owners: optional(Schema.Array(CallOutcome.Owner)),
-  annotations: Schema.Struct({ replay: ReplayClass, by: optional(Schema.Literal("runtime")) })
+  annotations: Schema.Struct({
+    replay: ReplayClass,
+    by: optional(Schema.Literal("runtime")),
+    /** Tools whose results its arguments are taken from. */
+    argumentsFrom: optional(Schema.Array(Schema.NonEmptyString))
+  })
 })
 export type ToolDeclared = typeof ToolDeclared.Type
 
@@ -304,11 +315,13 @@ export const Event = Schema.Union(
   ...SkillEvent.SkillEvent.members,
   ...FindingEvent.FindingEvent.members,
   ...CoverageEvent.CoverageEvent.members,
+  ...ClaimEvent.ClaimEvent.members,
   GroundingEvent.GroundingJudged,
   ...CheckEvent.CheckEvent.members,
   AnswerEvent.AnswerRead,
   AnswerEvent.AnswerRejected,
-  ...ArtifactEvent.ArtifactEvent.members
+  ...ArtifactEvent.ArtifactEvent.members,
+  ...WindowEvent.WindowEvent.members
 )
 export type Event = typeof Event.Type
 

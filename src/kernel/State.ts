@@ -17,6 +17,7 @@ import * as CallOutcome from "./CallOutcome.ts"
 import type * as Refusal from "./Refusal.ts"
 import * as SkillState from "./SkillState.ts"
 import * as Transcript from "./Transcript.ts"
+import type * as WindowWire from "./WindowWire.ts"
 import * as Wire from "./Wire.ts"
 
 /** A call of the open reply that has passed every gate and not yet settled. */
@@ -73,6 +74,10 @@ export interface State extends Wire.Source {
   readonly final?: Final
   /** How often what was given as the answer did not fit the schema of answers, and how it did not the last time. */
   readonly answering?: { readonly rejected: number; readonly issues: ReadonlyArray<string> }
+  /** Where answers that were not taken stand in the conversation, each with what was said of it: those that a later one is in place of, and the last. */
+  readonly notTaken?: { readonly superseded: ReadonlyArray<WindowWire.Range>; readonly last?: WindowWire.Range }
+  /** What the provider counted for a wire, the last time that it did. */
+  readonly metered?: { readonly iteration: number; readonly tokens: number }
   readonly failure?: Event.ModelFailed
   readonly answered?: Event.Answered
   readonly ended?: Event.RunEnded

@@ -10,14 +10,15 @@ import * as AgentArtifacts from "./AgentArtifacts.ts"
 import * as AgentSkills from "./AgentSkills.ts"
 
 export const of = (
-  { answer, artifacts, checks, coverage, findings, limits, repertoire }: Agent.Agent<unknown>,
+  { answer, artifacts, checks, claims, coverage, findings, limits, repertoire, window }: Agent.Agent<unknown>,
   scope: Artifact.Scope | undefined
 ): Event.Manifest => ({
   limits,
   ...AgentArtifacts.manifest(artifacts, scope),
   ...(findings === undefined ? {} : { findings }),
   ...(coverage === undefined ? {} : { coverage }),
-  checks: { posture: checks },
+  ...(window === undefined ? {} : { window }),
+  checks: { posture: checks, ...(claims === undefined ? {} : { claims }) },
   ...(answer.asking === undefined ? {} : { answer: answer.asking.manifest }),
   ...(repertoire === undefined ? {} : { skills: AgentSkills.manifest(repertoire) })
 })

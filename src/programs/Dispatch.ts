@@ -19,14 +19,15 @@ import type * as SchemaAST from "effect/SchemaAST"
 import * as Call from "../kernel/Call.ts"
 import type * as Artifact from "../kernel/Artifact.ts"
 import * as ArtifactEvent from "../kernel/ArtifactEvent.ts"
+import * as Declared from "../kernel/Declared.ts"
 import type * as Event from "../kernel/Event.ts"
 import * as Issues from "../kernel/Issues.ts"
 import type * as Message from "../kernel/Message.ts"
 import * as Present from "../kernel/Present.ts"
 import * as Printable from "../kernel/Printable.ts"
 import * as Refusal from "../kernel/Refusal.ts"
-import * as Run from "../kernel/Run.ts"
 import type * as Wire from "../kernel/Wire.ts"
+import * as ArgumentsFrom from "./ArgumentsFrom.ts"
 import * as ArtifactStore from "../services/ArtifactStore.ts"
 import type * as ArtifactDesk from "./ArtifactDesk.ts"
 import type * as ArtifactLoan from "./ArtifactLoan.ts"
@@ -74,7 +75,7 @@ export const prepare = (tool: Tool.Any): Either.Either<Prepared, string> => {
   const failure = Schema.encodeUnknown(schemaOf(tool.failureSchema.ast))
   const validate = Schema.validate(parameters)
   return Either.map(definition(tool), (described) => ({
-    declared: Run.declareTool(described, Replay.of(tool)),
+    declared: Declared.tool(described, { replay: Replay.of(tool), ...ArgumentsFrom.of(tool) }),
     id: tool.id,
     timeout: Timeout.of(tool),
     wants: Wants.of(tool, described.schema),

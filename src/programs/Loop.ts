@@ -29,9 +29,11 @@ import * as LLM from "../services/LLM.ts"
 import * as Record from "../services/Record.ts"
 import * as AgentAnswer from "./AgentAnswer.ts"
 import type * as ArtifactDesk from "./ArtifactDesk.ts"
+import * as AppendSize from "./AppendSize.ts"
 import * as ArtifactLoan from "./ArtifactLoan.ts"
 import * as Dispatch from "./Dispatch.ts"
 import type * as ServedResult from "./ServedResult.ts"
+import * as Summary from "./Summary.ts"
 import * as Wheel from "./Wheel.ts"
 
 /** What can be seen of a run while it goes on: entries once they are on the record, and parts of a reply as they come. */
@@ -57,50 +59,9 @@ export interface Options {
   readonly emit: (progress: Progress) => Effect.Effect<void>
 }
 
-/** An append holds at most this many characters of text, so that it fits a record's line however it is escaped. */
-export const maxAppendChars = 2_000_000
-
-/** One event alone may take this many characters of JSON: a third of a line, since a character takes up to three bytes. */
-const maxEventChars = 5_000_000
-
-const charsOf = (event: Event.Event): number => {
-  switch (event._tag) {
-    case "ModelReplied":
-      return event.toolCalls.reduce(
-        (sum, { args }) => sum + args.length,
-        event.content.length +
-          (event.reasoning?.length ?? 0) +
-          (event.seal === undefined ? 0 : JSON.stringify(event.seal).length)
-      )
-    case "ToolCalled":
-      return JSON.stringify(event.args).length
-    case "ToolSettled":
-      return event.served.length
-    case "MessageCarried":
-      return event.message.role === "assistant" ? JSON.stringify(event.message).length : event.message.content.length
-    case "PieceDeclared":
-      return event.text.length
-    case "FindingDeclared":
-    case "FindingConflicted":
-    case "AbsenceDeclared":
-    case "CoverageDeclared":
-    case "ArtifactMinted":
-    case "ArtifactPresented":
-      return JSON.stringify(event).length
-    default:
-      return 0
-  }
-}
-
-/** How many of the events go into one append: as many as fit, and at least one. */
-const fitting = (events: ReadonlyArray<Event.Event>): number => {
-  let chars = 0
-  for (const [index, event] of events.entries()) {
-    chars += charsOf(event) + 1_000
-    if (chars > maxAppendChars && index > 0) return index
-  }
-  return events.length
-}
+/** The first of what a call's result has settled: all of it is one event. */
+const settledRows = ({ checks }: State.State, toolCallId: string) =>
+  (checks?.claims?.ledger ?? []).filter((row) => row.toolCallId === toolCallId).slice(0, 1)
 
 type Failure = LLM.LLMError | Record.RecordError | Record.RecordConflict
 
@@ -138,7 +99,7 @@ export const drive = (
     const commit: Effect.Effect<void, Failure> = Effect.suspend(() => {
       if (pending.length === 0) return Effect.void
       const from = state.seq - pending.length
-      const events = pending.slice(0, fitting(pending))
+      const events = pending.slice(0, AppendSize.fitting(pending))
       const appended = Effect.tap(record.append(runId, from, events), () => {
         pending = pending.slice(events.length)
       })
@@ -198,11 +159,27 @@ export const drive = (
           (id) => state.findings !== undefined && HashSet.has(state.findings.callIds, id)
         )
         // Only a reply that is long is written out to see how long it is.
-        const chars = charsOf(event) <= maxAppendChars ? 0 : JSON.stringify(event).length
-        if (chars <= maxEventChars) return happen([event])
+        const chars = AppendSize.charsOf(event) <= AppendSize.maxAppendChars ? 0 : JSON.stringify(event).length
+        if (chars <= AppendSize.maxEventChars) return happen([event])
         failure = new LLM.LLMError({ ...tooLong(chars), runId })
         return happen([failed(iteration, failure, partial)])
       }).pipe(Effect.withSpan("Model.call", { attributes: { iteration: wire.iteration }, captureStackTrace: false }))
+
+    const askSummary = (wire: Wire.Wire) =>
+      Effect.gen(function* () {
+        const askedAt = yield* Clock.currentTimeMillis
+        partial = {}
+        const told = LLM.collect(llm.stream(wire), (_, { usage }) => {
+          partial = usage === undefined ? {} : { usage }
+          return Effect.void
+        })
+        const collected = Effect.catchAllDefect(told, () => Effect.fail(layerDied))
+        const reply = yield* Effect.either(inTime(collected))
+        if (Either.isRight(reply) && Option.isNone(reply.right)) return yield* outOfTime
+        const durationMs = (yield* Clock.currentTimeMillis) - askedAt
+        const came = Either.flatMap(reply, (one) => Either.fromOption(one, () => layerDied))
+        happen([Summary.settled(wire, came, durationMs, partial.usage)])
+      }).pipe(Effect.withSpan("Model.summarize", { captureStackTrace: false }))
 
     const runTools = (iteration: number, calls: ReadonlyArray<Call.Planned>) =>
       Effect.gen(function* () {
@@ -214,7 +191,15 @@ export const drive = (
           loans.set(call.toolCallId, loan)
           return loan
         }
-        const dispatch: Dispatch.Options = { ...options, iteration, fieldsOf, desk, lend }
+        const claims = state.checks?.claims
+        const dispatch: Dispatch.Options = {
+          ...options,
+          iteration,
+          fieldsOf,
+          desk,
+          lend,
+          ...(claims === undefined ? {} : { claims: claims.declared })
+        }
         const judged = yield* inTime(Effect.forEach(calls, (call) => Dispatch.check(dispatch, call)))
         if (Option.isNone(judged)) return yield* outOfTime
         let more = 0
@@ -239,7 +224,7 @@ export const drive = (
             ({ brought, declared, event }) => {
               const { toolCallId } = event
               // A call that is run again declares what the record does not hold yet.
-              const held = (state.coverage ?? []).filter(
+              const held = [...(state.coverage ?? []), ...settledRows(state, toolCallId)].filter(
                 (was) => was.iteration === iteration && was.toolCallId === toolCallId
               ).length
               const events = [...Call.verdictOf(state, one.planned), ...brought, ...declared.slice(held), event]
@@ -272,6 +257,10 @@ export const drive = (
             yield* commit
             yield* askModel(command.wire)
             break
+          case "Summarize":
+            yield* commit
+            yield* askSummary(command.wire)
+            break
           case "RunTools":
             yield* runTools(command.iteration, command.calls)
             break
@@ -284,6 +273,11 @@ export const drive = (
                 ? Answering.rejected(iteration, ["The agent has no schema for answers any more."])
                 : yield* AgentAnswer.read(answer, iteration, content, isDeclaring)
             ])
+            break
+          }
+          case "ReadClaims": {
+            const { iteration, value } = command
+            happen([yield* AgentAnswer.claims(options.answer, state.checks?.claims?.declared ?? [], iteration, value)])
             break
           }
           case "Finish":
@@ -322,7 +316,7 @@ const layerDied: Unanswered = {
 const tooLong = (chars: number): LLM.LLMError =>
   LLM.failure("Protocol", {
     what: "The model's reply is longer than a record can hold.",
-    expected: `at most ${maxEventChars} characters of JSON`,
+    expected: `at most ${AppendSize.maxEventChars} characters of JSON`,
     found: `${chars}`,
     next: "Set maxOutputTokens, or ask for less at once.",
     retry: "never"

@@ -11,12 +11,15 @@ import * as Option from "effect/Option"
 import type * as ArtifactEvent from "../kernel/ArtifactEvent.ts"
 import * as Call from "../kernel/Call.ts"
 import type * as CallOutcome from "../kernel/CallOutcome.ts"
+import type * as ClaimCheck from "../kernel/ClaimCheck.ts"
+import type * as ClaimEvent from "../kernel/ClaimEvent.ts"
 import * as Coverage from "../kernel/Coverage.ts"
 import * as CoverageEvent from "../kernel/CoverageEvent.ts"
 import type * as Event from "../kernel/Event.ts"
 import * as Placement from "../kernel/Placement.ts"
 import * as Printable from "../kernel/Printable.ts"
 import * as Refusal from "../kernel/Refusal.ts"
+import * as Semantics from "../kernel/Semantics.ts"
 import type * as ArtifactLoan from "./ArtifactLoan.ts"
 
 /** How results are served. */
@@ -24,13 +27,15 @@ export interface Serving {
   /** A longer result is withheld. */
   readonly maxResultChars: number
   readonly placement?: Placement.Placement
+  /** What the agent claims: what results settle of it is recorded. */
+  readonly claims?: ReadonlyArray<ClaimCheck.DeclaredClaim>
   /** The values that decisions will read in a result: a text as it is, or else JSON. */
   readonly fieldsOf: (toolName: string, result: string, isText: boolean) => ReadonlyArray<CallOutcome.Field> | undefined
 }
 
 /** The settlement of a call, and what its result declared of where the tool looked. */
 export interface Came {
-  readonly declared: ReadonlyArray<CoverageEvent.CoverageEvent>
+  readonly declared: ReadonlyArray<CoverageEvent.CoverageEvent | ClaimEvent.SemanticsDeclared>
   readonly event: Event.ToolSettled
 }
 
@@ -72,9 +77,19 @@ const place = (
   })
 }
 
+/** What a result settles of what is claimed: nothing, or one event. */
+const semantics = (
+  claims: ReadonlyArray<ClaimCheck.DeclaredClaim>,
+  { iteration, toolCallId, toolName }: ArtifactEvent.Call,
+  result: unknown
+): ReadonlyArray<ClaimEvent.SemanticsDeclared> => {
+  const rows = Semantics.claimed(claims.length === 0 ? [] : Semantics.read(result), claims)
+  return rows.length === 0 ? [] : [{ _tag: "SemanticsDeclared", iteration, toolCallId, toolName, rows }]
+}
+
 /** What a call came to that returned `value`. */
 export const of = (
-  { fieldsOf, maxResultChars, placement }: Serving,
+  { claims = [], fieldsOf, maxResultChars, placement }: Serving,
   tool: {
     readonly encodeSuccess: (value: unknown) => Effect.Effect<unknown, ReadonlyArray<string>>
     readonly timeout: Duration.Duration
@@ -101,7 +116,10 @@ export const of = (
     const { result, text } = encoded.right
     const read = Coverage.read(result)
     // What a tool looked at is kept, even if its result is too large to be served.
-    const declared = read.declared.map((one) => CoverageEvent.of({ iteration, toolCallId, toolName }, one))
+    const declared = [
+      ...read.declared.map((one) => CoverageEvent.of({ iteration, toolCallId, toolName }, one)),
+      ...semantics(claims, call, read.grounds.at(-1))
+    ]
     if (text.length > maxResultChars) {
       return { declared, event: failed(Refusal.toolOutputTooLarge(toolName, maxResultChars, text.length)) }
     }
