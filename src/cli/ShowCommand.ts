@@ -3,6 +3,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as ScreenJudgement from "../programs/ScreenJudgement.ts"
+import * as ScreenShelf from "../programs/ScreenShelf.ts"
 import * as ScreenSummary from "../programs/ScreenSummary.ts"
 import type * as ScreenVerdict from "../programs/ScreenVerdict.ts"
 import * as Reference from "./Reference.ts"
@@ -43,6 +44,7 @@ export const run: Session.Command = (session) =>
         answer: answered?.content,
         reason: ended?.reason,
         totals: account.totals,
+        ...ScreenShelf.toJson(account.ticker.state),
         ...ScreenJudgement.toJson(account.ticker.state, account.dropped)
       })
       for (const verdict of account.verdicts) terminal.json({ value: verdictJson(verdict) })

@@ -6,8 +6,12 @@
  */
 import * as Schema from "effect/Schema"
 import * as AnswerEvent from "./AnswerEvent.ts"
+import * as Artifact from "./Artifact.ts"
+import * as ArtifactEvent from "./ArtifactEvent.ts"
 import * as CallOutcome from "./CallOutcome.ts"
 import * as CheckEvent from "./CheckEvent.ts"
+import * as ClaimCheck from "./ClaimCheck.ts"
+import * as ClaimEvent from "./ClaimEvent.ts"
 import * as CoverageEvent from "./CoverageEvent.ts"
 import * as FindingEvent from "./FindingEvent.ts"
 import * as GroundingEvent from "./GroundingEvent.ts"
@@ -18,6 +22,7 @@ import * as Refusal from "./Refusal.ts"
 import * as Seal from "./Seal.ts"
 import * as SkillEvent from "./SkillEvent.ts"
 import * as Usage from "./Usage.ts"
+import * as WindowEvent from "./WindowEvent.ts"
 
 /** The version of the record's format. A reader refuses what is newer. */
 export const format = 1
@@ -82,6 +87,10 @@ export type Coverage = typeof Coverage.Type
 export const Answer = Schema.Struct({ corrections: Schema.NonNegativeInt, inside: optional(Schema.NonEmptyString) })
 export type Answer = typeof Answer.Type
 
+/** Whose artifacts the run works with, if they are not its own alone: those of the conversation that is its id. */
+export const Artifacts = Schema.Struct({ scope: optional(Artifact.Scope) })
+export type Artifacts = typeof Artifacts.Type
+
 /** What a run was started with. `importedFrom` names the foreign format that it was read from. */
 export const Manifest = Schema.Struct({
   limits: Limits,
@@ -89,7 +98,11 @@ export const Manifest = Schema.Struct({
   findings: optional(Findings),
   coverage: optional(Coverage),
   answer: optional(Answer),
-  checks: optional(Schema.Struct({ posture: CheckEvent.Posture })),
+  window: optional(WindowEvent.Strategy),
+  checks: optional(
+    Schema.Struct({ posture: CheckEvent.Posture, claims: optional(Schema.NonEmptyArray(ClaimCheck.DeclaredClaim)) })
+  ),
+  artifacts: optional(Artifacts),
   importedFrom: optional(Schema.String),
   untold: optional(Schema.Array(Untold))
 })
@@ -146,7 +159,12 @@ export const ToolDeclared = Schema.TaggedStruct("ToolDeclared", {
   description: optional(Schema.String),
   schema: Schema.Unknown,
   owners: optional(Schema.Array(CallOutcome.Owner)),
-  annotations: Schema.Struct({ replay: ReplayClass, by: optional(Schema.Literal("runtime")) })
+  annotations: Schema.Struct({
+    replay: ReplayClass,
+    by: optional(Schema.Literal("runtime")),
+    /** Tools whose results its arguments are taken from. */
+    argumentsFrom: optional(Schema.Array(Schema.NonEmptyString))
+  })
 })
 export type ToolDeclared = typeof ToolDeclared.Type
 
@@ -285,10 +303,13 @@ export const Event = Schema.Union(
   ...SkillEvent.SkillEvent.members,
   ...FindingEvent.FindingEvent.members,
   ...CoverageEvent.CoverageEvent.members,
+  ...ClaimEvent.ClaimEvent.members,
   GroundingEvent.GroundingJudged,
   ...CheckEvent.CheckEvent.members,
   AnswerEvent.AnswerRead,
-  AnswerEvent.AnswerRejected
+  AnswerEvent.AnswerRejected,
+  ...ArtifactEvent.ArtifactEvent.members,
+  ...WindowEvent.WindowEvent.members
 )
 export type Event = typeof Event.Type
 

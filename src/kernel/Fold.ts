@@ -7,12 +7,13 @@
 import * as Either from "effect/Either"
 import * as Answering from "./Answering.ts"
 import * as Boundary from "./Boundary.ts"
+import * as Budget from "./Budget.ts"
 import * as CheckState from "./CheckState.ts"
 import * as CoverageEvent from "./CoverageEvent.ts"
-import * as Digest from "./Digest.ts"
 import type * as Event from "./Event.ts"
 import type * as FindingEvent from "./FindingEvent.ts"
 import * as FindingState from "./FindingState.ts"
+import * as FoldArtifact from "./FoldArtifact.ts"
 import * as FoldSelection from "./FoldSelection.ts"
 import type * as GroundingEvent from "./GroundingEvent.ts"
 import * as Json from "./Json.ts"
@@ -22,6 +23,7 @@ import * as SkillState from "./SkillState.ts"
 import * as State from "./State.ts"
 import * as Transcript from "./Transcript.ts"
 import * as Usage from "./Usage.ts"
+import * as WindowState from "./WindowState.ts"
 import * as Wire from "./Wire.ts"
 
 /** The state with what its checks have come to, if it keeps them. */
@@ -42,10 +44,7 @@ const say = (state: State.State, said: ReadonlyArray<Said>): State.State => {
     ...state,
     transcript: state.transcript.open === undefined ? Transcript.empty : state.transcript,
     messages: [...state.messages, ...pieces],
-    messagesHash:
-      findings === undefined
-        ? pieces.reduce((rolled, { hash }) => Digest.roll(rolled, hash), state.messagesHash)
-        : (findings.rolls.at(-1) ?? ""),
+    messagesHash: WindowState.said(state, pieces, findings),
     ...(findings === undefined ? {} : { findings })
   }
 }
@@ -54,7 +53,11 @@ const say = (state: State.State, said: ReadonlyArray<Said>): State.State => {
 const find = (state: State.State, event: FindingEvent.FindingEvent): State.State => {
   if (state.findings === undefined) return Law.broken(state, "Findings are filed in a run that has them on.")
   const findings = FindingState.step(state.findings, event, { messages: state.messages, seq: state.seq - 1 })
-  return { ...state, findings, messagesHash: findings.rolls.at(-1) ?? "" }
+  const next = { ...state, findings, messagesHash: findings.rolls.at(-1) ?? "" }
+  if (state.window === undefined) return next
+  return findings.served === state.findings.served
+    ? { ...next, messagesHash: state.messagesHash }
+    : WindowState.rehash(next)
 }
 
 /** Something that a reply is expected to: the person's words, or ours in their place. */
@@ -115,6 +118,7 @@ const call = (state: State.State, event: Event.ModelCalled): State.State => {
     ...(model === undefined ? {} : { model }),
     skills,
     ...(findings === undefined ? {} : { findings }),
+    ...(state.window === undefined ? {} : { window: state.window.view }),
     recordedHash: event.wireHash,
     projectedHash: Wire.combine(Wire.rolled(state), parameters)
   }
@@ -139,15 +143,12 @@ const reply = (state: State.State, event: Event.ModelReplied): State.State => {
   const sealed = seal === undefined ? {} : { sealed: { ...seal, reasoning } }
   const message: Message.Assistant = { role: "assistant", content, toolCalls, ...sealed }
   const appended = Transcript.append(state.transcript, message)
-  const unmetered = event.usage === undefined || Usage.total(event.usage) === undefined
   const { calling, ...rest } = state
+  const tokens = Usage.sent(event.usage ?? Usage.none)
   const heard: State.State = {
     ...withChecks(rest, CheckState.reply(state, iteration, event.sentTools)),
-    spent: {
-      ...state.spent,
-      usage: Usage.add(state.spent.usage, event.usage ?? Usage.none),
-      unmetered: state.spent.unmetered + (unmetered ? 1 : 0)
-    }
+    ...(tokens === undefined ? {} : { metered: { iteration, tokens } }),
+    spent: Budget.replied(state.spent, event.usage)
   }
   if (Either.isLeft(appended)) return Law.broken(heard, "A reply comes when no call is open.")
   const { stopReason } = event
@@ -254,7 +255,9 @@ const close = (state: State.State): State.State => {
     return [{ id: `result:${at.seq}`, origin, seq: at.seq, cause, message }]
   })
   const first = reply === undefined ? [] : [{ ...replyPlace(state, openReply.seq), message: reply }]
-  return say({ ...rest, settledAt: [] }, [...first, ...said])
+  const closed = say({ ...rest, settledAt: [] }, [...first, ...said])
+  const isOnlyAnswers = unit.settled.every(({ call }) => Answering.isTool(state.started, call.toolName))
+  return isOnlyAnswers && closed.final === undefined ? Answering.notTaken(closed, state.messages.length) : closed
 }
 
 const fail = (state: State.State, event: Event.ModelFailed): State.State => {
@@ -281,13 +284,13 @@ const begin = (state: State.State, event: Event.RunStarted): State.State => {
 const judged = (state: State.State, event: GroundingEvent.GroundingJudged): State.State => {
   const next: State.State = { ...state, grounding: event }
   if (event.action !== "revision-asked") return next
-  return hear({ ...next, revised: true }, event.asked ?? "", "reminded", "runtime")
+  return hear({ ...Answering.supersede(next), revised: true }, event.asked ?? "", "reminded", "runtime")
 }
 
 /** The answer is the last reply, with the boundary that the run asks for, or what fits the schema. */
 const answer = (state: State.State, event: Event.Answered): State.State => {
   const { final } = state
-  const next = { ...state, answered: event }
+  const next = { ...Answering.supersede(state), answered: event }
   const isSaid = final?.iteration === event.iteration && Boundary.compose(state, final) === event.content
   const isGiven = final?.given === undefined ? event.value === undefined : Json.equal(final.given.value, event.value)
   if (!isSaid || !isGiven) return Law.broken(next, "An answer is what the last reply said.")
@@ -368,7 +371,25 @@ export const step = (before: State.State, event: Event.Event): State.State => {
         : Law.broken(state, "What is read as the answer is the last reply.")
     }
     case "AnswerRejected":
-      return hear(rejected(state, event.issues), event.asked, "reminded", "runtime")
+      return Answering.notTaken(
+        hear(rejected(state, event.issues), event.asked, "reminded", "runtime"),
+        state.messages.length - 1
+      )
+    case "WindowTrimmed":
+    case "SummaryAsked":
+    case "SummaryReplied":
+    case "SummaryFailed":
+      return WindowState.step(state, event)
+    case "ArtifactMinted":
+    case "ArtifactResolved":
+    case "ArtifactExpired":
+    case "ArtifactDeleted":
+    case "ArtifactRefused":
+    case "ArtifactPresented":
+      return FoldArtifact.step(state, event)
+    case "SemanticsDeclared":
+    case "ClaimsRead":
+      return withChecks(state, state.checks && CheckState.claim(state.checks, event))
     case "FaultFound":
       return withChecks(state, state.checks && CheckState.fault(state.checks, event))
     case "ChecksFiled":

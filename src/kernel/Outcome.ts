@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import type * as ArtifactState from "./ArtifactState.ts"
 import type * as Event from "./Event.ts"
 import type * as FindingRow from "./FindingRow.ts"
 import type * as GroundingEvent from "./GroundingEvent.ts"
@@ -25,6 +26,8 @@ interface Common {
   readonly passes: number
   /** The ledger of findings, in the order of its rows; empty while findings are off. */
   readonly findings: ReadonlyArray<FindingRow.Row>
+  /** The artifacts that were shown to the person, in order. What of each is here stays when it has expired. */
+  readonly presented: ReadonlyArray<ArtifactState.Presented>
   /** The last judgement of the names and numbers of an answer, if the agent asks for one. */
   readonly grounding?: GroundingEvent.GroundingJudged
 }
@@ -60,7 +63,16 @@ export const of = <A>(runId: string, state: State.State, ended: Event.RunEnded, 
   const { usage, passes } = ended
   const { grounding, lost: pending } = state
   const findings = state.findings?.ledger.rows ?? []
-  const common = { runId, pending, usage, passes, findings, ...(grounding === undefined ? {} : { grounding }) }
+  const presented = state.artifacts?.presented ?? []
+  const common = {
+    runId,
+    pending,
+    usage,
+    passes,
+    findings,
+    presented,
+    ...(grounding === undefined ? {} : { grounding })
+  }
   return ended.status === "answered" && state.answered !== undefined
     ? { ...common, status: "answered", answer: state.answered.content, value }
     : { ...common, status: "stopped", reason: ended.reason ?? Refusal.traceEnded }

@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import * as Answering from "./Answering.ts"
+import type * as ArtifactState from "./ArtifactState.ts"
 import * as Budget from "./Budget.ts"
 import type * as CheckState from "./CheckState.ts"
 import type * as Coverage from "./Coverage.ts"
@@ -15,6 +16,7 @@ import * as CallOutcome from "./CallOutcome.ts"
 import type * as Refusal from "./Refusal.ts"
 import * as SkillState from "./SkillState.ts"
 import * as Transcript from "./Transcript.ts"
+import type * as WindowWire from "./WindowWire.ts"
 import * as Wire from "./Wire.ts"
 
 /** A call of the open reply that has passed every gate and not yet settled. */
@@ -66,6 +68,10 @@ export interface State extends Wire.Source {
   readonly final?: Final
   /** How often what was given as the answer did not fit the schema of answers, and how it did not the last time. */
   readonly answering?: { readonly rejected: number; readonly issues: ReadonlyArray<string> }
+  /** Where answers that were not taken stand in the conversation, each with what was said of it: those that a later one is in place of, and the last. */
+  readonly notTaken?: { readonly superseded: ReadonlyArray<WindowWire.Range>; readonly last?: WindowWire.Range }
+  /** What the provider counted for a wire, the last time that it did. */
+  readonly metered?: { readonly iteration: number; readonly tokens: number }
   readonly failure?: Event.ModelFailed
   readonly answered?: Event.Answered
   readonly ended?: Event.RunEnded
@@ -73,6 +79,8 @@ export interface State extends Wire.Source {
   readonly lost: ReadonlyArray<Outcome.Pending>
   readonly pieces: ReadonlyArray<Declared<Event.PieceDeclared>>
   readonly tools: ReadonlyArray<Declared<Event.ToolDeclared>>
+  /** What calls did with artifacts. Absent while none did. */
+  readonly artifacts?: ArtifactState.ArtifactState
   /** What the results of calls declared of where they looked, in order. Absent while nothing was. */
   readonly coverage?: ReadonlyArray<Coverage.DeclaredCoverage>
   /** The last judgement of a would-be answer, and whether the one revision of the run was asked for. */

@@ -14,6 +14,8 @@ import * as Mailbox from "effect/Mailbox"
 import type * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Budget from "../kernel/Budget.ts"
+import type * as Artifact from "../kernel/Artifact.ts"
+import type * as ClaimCheck from "../kernel/ClaimCheck.ts"
 import type * as CheckEvent from "../kernel/CheckEvent.ts"
 import type * as Event from "../kernel/Event.ts"
 import * as Fold from "../kernel/Fold.ts"
@@ -24,13 +26,17 @@ import * as Repertoire from "../kernel/Repertoire.ts"
 import * as Run from "../kernel/Run.ts"
 import type * as Skill from "../kernel/Skill.ts"
 import type * as State from "../kernel/State.ts"
+import * as Window from "../kernel/Window.ts"
+import * as WindowPass from "../kernel/WindowPass.ts"
 import type * as ArtifactStore from "../services/ArtifactStore.ts"
 import type * as LLM from "../services/LLM.ts"
 import * as Record from "../services/Record.ts"
 import * as AgentAnswer from "./AgentAnswer.ts"
+import * as AgentArtifacts from "./AgentArtifacts.ts"
 import * as AgentError from "./AgentError.ts"
 import * as AgentFindings from "./AgentFindings.ts"
 import * as AgentGrounding from "./AgentGrounding.ts"
+import * as AgentManifest from "./AgentManifest.ts"
 import type * as AgentOptions from "./AgentOptions.ts"
 import * as AgentReview from "./AgentReview.ts"
 import * as AgentSkills from "./AgentSkills.ts"
@@ -40,6 +46,7 @@ import * as Loop from "./Loop.ts"
 import * as Onlooker from "./Onlooker.ts"
 import * as RunId from "./RunId.ts"
 import type * as Steering from "./Steering.ts"
+import * as Tokenizer from "./Tokenizer.ts"
 
 export type { Handlers as BoundHandlers, Prepared } from "./Dispatch.ts"
 export type { Progress } from "./Loop.ts"
@@ -61,10 +68,12 @@ export interface Agent<out R = never, out A = unknown> extends AgentGrounding.Ju
   readonly repertoire?: Repertoire.Repertoire
   readonly findings?: Event.Findings
   readonly coverage?: Event.Coverage
+  readonly window?: Window.Strategy
   readonly answer: AgentAnswer.Reader<A>
   readonly handlers: Effect.Effect<Dispatch.Handlers, never, R>
   readonly limits: Event.Limits
   readonly checks: CheckEvent.Posture
+  readonly claims?: readonly [ClaimCheck.DeclaredClaim, ...Array<ClaimCheck.DeclaredClaim>]
   readonly parameters: Event.Parameters
   readonly concurrency: number
   readonly maxResultChars: number
@@ -125,18 +134,22 @@ const assemble = <A>(
     tools: new Map(offered.map((tool) => [tool.declared.name, tool])),
     ...(findings === undefined ? {} : { findings }),
     ...(options.coverage?.inAnswer === true ? { coverage: { inAnswer: true } } : {}),
+    ...(options.window === undefined ? {} : { window: options.window }),
     answer,
     ...(skills.repertoire === undefined ? {} : { repertoire: skills.repertoire }),
     handlers: Dispatch.handlers(prepared),
     limits,
     checks: options.checks ?? "live",
+    ...AgentReview.claims(options.claims),
     parameters,
     concurrency,
     maxResultChars,
     problems: [
       ...AgentReview.review(name, pieces, tools, limits, concurrency, maxResultChars, parameters),
       ...problems,
+      ...(options.window === undefined ? [] : Window.problems(options.window)),
       ...answer.problems,
+      ...AgentReview.claimProblems(options.claims, answer.asking !== undefined),
       ...skills.problems,
       ...AgentGrounding.problems(judged)
     ]
@@ -177,11 +190,21 @@ export interface RunOptions extends DriveOptions {
   readonly runId?: string
   /** Words of the application for this run, which entries of skill maps can match. */
   readonly tags?: ReadonlyArray<string>
+  /**
+   * Whose artifacts its tools work with: those of a session, a tenant, a person. Without it they are the run's own, or those
+   * that the run which it follows up worked with.
+   */
+  readonly scope?: Artifact.Scope
 }
 
-const validate = (agent: Agent<never> | Agent<unknown>, input: string, tags: ReadonlyArray<string> = []) => {
+const validate = (
+  agent: Agent<never> | Agent<unknown>,
+  input: string,
+  { scope, tags = [] }: Pick<RunOptions, "scope" | "tags"> = {}
+) => {
   const problems = [
     ...agent.problems,
+    ...AgentArtifacts.scopeProblems(scope),
     ...(input.trim() === "" ? ["The input is empty."] : []),
     ...tags.filter((tag) => Printable.wellFormed(tag) !== tag).map(() => "A tag holds a lone surrogate.")
   ]
@@ -218,6 +241,7 @@ const drive = <R, A>(
       ...(repertoire === undefined ? {} : { skills: repertoire }),
       parameters,
       limits,
+      ...(yield* Tokenizer.needed(agent.window ?? recorded.started?.manifest.window)),
       ...(grounding === undefined ? {} : { grounding })
     }
     const see = yield* Onlooker.Onlooker
@@ -230,12 +254,14 @@ const drive = <R, A>(
               listen(progress)
             )
     const { steering } = how ?? {}
+    const begun = recorded.started ?? first.find((event) => event._tag === "RunStarted")
     const options: Loop.Options = {
       runId,
       startedAt,
       spec,
       tools,
       handlers,
+      scope: AgentArtifacts.scopeOf(runId, begun),
       concurrency,
       maxResultChars,
       ...(agent.answer.asking === undefined ? {} : { answer: agent.answer.asking }),
@@ -251,18 +277,9 @@ const drive = <R, A>(
 const valueOf = <A>({ answer }: Agent<unknown, A>, runId: string, { answered }: State.State) =>
   Effect.mapError(answer.decode(answered?.value), (issues) => AgentError.unreadable(runId, issues))
 
-const manifestOf = ({ answer, checks, coverage, findings, limits, repertoire }: Agent<unknown>): Event.Manifest => ({
-  limits,
-  ...(findings === undefined ? {} : { findings }),
-  ...(coverage === undefined ? {} : { coverage }),
-  checks: { posture: checks },
-  ...(answer.asking === undefined ? {} : { answer: answer.asking.manifest }),
-  ...(repertoire === undefined ? {} : { skills: AgentSkills.manifest(repertoire) })
-})
-
 const begin = <R, A>(agent: Agent<R, A>, input: string, options: RunOptions | undefined, emit: Emit) =>
   Effect.gen(function* () {
-    yield* validate(agent, input, options?.tags)
+    yield* validate(agent, input, options)
     const runId = options?.runId ?? (yield* RunId.make)
     const startedAt = yield* Clock.currentTimeMillis
     const { tags } = options ?? {}
@@ -270,7 +287,7 @@ const begin = <R, A>(agent: Agent<R, A>, input: string, options: RunOptions | un
       _tag: "RunStarted",
       runId,
       agent: agent.name,
-      manifest: manifestOf(agent),
+      manifest: AgentManifest.of(agent, AgentArtifacts.manifest(options?.scope)),
       input: Printable.wellFormed(input),
       ...(tags === undefined ? {} : { tags })
     }
@@ -331,7 +348,7 @@ export const resumeStream = <R, A>(
 
 const goOn = <R, A>(agent: Agent<R, A>, runId: string, message: string, options: RunOptions | undefined, emit: Emit) =>
   Effect.gen(function* () {
-    yield* validate(agent, message, options?.tags)
+    yield* validate(agent, message, options)
     const { state } = yield* LoadedRun.load(runId)
     if (state.ended === undefined) {
       return yield* AgentError.open(runId)
@@ -343,7 +360,10 @@ const goOn = <R, A>(agent: Agent<R, A>, runId: string, message: string, options:
       _tag: "RunStarted",
       runId: ownId,
       agent: agent.name,
-      manifest: manifestOf(agent),
+      manifest: AgentManifest.of(
+        agent,
+        AgentArtifacts.manifest(options?.scope ?? AgentArtifacts.scopeOf(runId, state.started))
+      ),
       input,
       followUpOf: runId,
       ...AgentSkills.places(agent.repertoire, state.skills),
@@ -357,7 +377,7 @@ const goOn = <R, A>(agent: Agent<R, A>, runId: string, message: string, options:
       ...(origin === Fold.originOf(message) ? {} : { origin })
     }))
     const received: Event.MessageReceived = { _tag: "MessageReceived", content: input }
-    const first = [started, ...carried, received]
+    const first = [started, ...carried, ...WindowPass.carried(runId, state, 1), received]
     return yield* AgentError.orExists(ownId, drive(agent, ownId, startedAt, emit, options, Run.initial, first))
   })
 

@@ -7,11 +7,13 @@ import type * as Tool from "@effect/ai/Tool"
 import type * as Toolkit from "@effect/ai/Toolkit"
 import type * as Duration from "effect/Duration"
 import type * as CheckEvent from "../kernel/CheckEvent.ts"
+import type * as ClaimCheck from "../kernel/ClaimCheck.ts"
 import type * as Event from "../kernel/Event.ts"
 import type * as Gate from "../kernel/Gate.ts"
 import type * as Piece from "../kernel/Piece.ts"
 import type * as Skill from "../kernel/Skill.ts"
 import type * as SkillMap from "../kernel/SkillMap.ts"
+import type * as Window from "../kernel/Window.ts"
 import type * as AgentFindings from "./AgentFindings.ts"
 import type * as AgentGrounding from "./AgentGrounding.ts"
 
@@ -46,6 +48,10 @@ export interface Options<Tools extends Record<string, Tool.Any>> {
   readonly findings?: AgentFindings.Option
   /** `inAnswer`: what tools declared of where they looked (`Coverage`) is told after the answer. Off unless asked for. */
   readonly coverage?: { readonly inAnswer?: boolean }
+  /** What the agent's answers say of entities, compared with what tools settled of them (`Semantics`). Needs `answer`. */
+  readonly claims?: ReadonlyArray<ClaimCheck.Declared>
+  /** How much of the conversation is sent (`Window`). All of it unless given. */
+  readonly window?: Window.Strategy
   readonly budget?: Limits
   /** In `dev`, checks are tried on planted faults, and a run fails if one of them is blind. Default `live`. */
   readonly checks?: CheckEvent.Posture

@@ -7,9 +7,11 @@ import type * as Tool from "@effect/ai/Tool"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import * as CallOutcome from "../kernel/CallOutcome.ts"
+import * as ClaimCheck from "../kernel/ClaimCheck.ts"
 import * as Event from "../kernel/Event.ts"
 import type * as Piece from "../kernel/Piece.ts"
 import * as Printable from "../kernel/Printable.ts"
+import * as ArgumentsFrom from "./ArgumentsFrom.ts"
 import * as Dispatch from "./Dispatch.ts"
 import * as Echoes from "./Echoes.ts"
 import * as Loop from "./Loop.ts"
@@ -68,6 +70,7 @@ export const review = (
       ]
     })
   ),
+  ...ArgumentsFrom.problems(tools),
   ...(Printable.wellFormed(name) === name ? [] : ["The agent's name holds a lone surrogate."]),
   ...(Schema.is(Event.Parameters)(parameters) ? [] : ["parameters must be finite numbers and strings."]),
   ...(Number.isInteger(maxResultChars) && maxResultChars >= 0 && maxResultChars <= Loop.maxAppendChars
@@ -75,3 +78,23 @@ export const review = (
     : [`maxResultChars must be a whole number from 0 to ${Loop.maxAppendChars}.`]),
   ...(Number.isInteger(concurrency) && concurrency > 0 ? [] : ["concurrency must be a whole number from 1."])
 ]
+
+/** The claims that say something. What is wrong with the others is a problem of the agent's. */
+export const claims = (
+  declared: ReadonlyArray<ClaimCheck.Declared> | undefined
+): { readonly claims?: readonly [ClaimCheck.DeclaredClaim, ...Array<ClaimCheck.DeclaredClaim>] } => {
+  const [first, ...rest] = (declared ?? []).filter(isClaim)
+  return first === undefined ? {} : { claims: [first, ...rest] }
+}
+
+const isClaim = Schema.is(ClaimCheck.DeclaredClaim)
+
+export const claimProblems = (
+  declared: ReadonlyArray<ClaimCheck.Declared> | undefined,
+  hasAnswerSchema: boolean
+): ReadonlyArray<string> =>
+  declared === undefined
+    ? []
+    : ClaimCheck.review(declared, hasAnswerSchema).map(
+        ({ next, what, where }) => `claims${where === "" ? "" : ` at ${where}`}: ${what} ${next}`
+      )

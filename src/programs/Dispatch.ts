@@ -17,16 +17,24 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
 import * as Call from "../kernel/Call.ts"
+import type * as ArtifactEvent from "../kernel/ArtifactEvent.ts"
 import type * as CallOutcome from "../kernel/CallOutcome.ts"
+import type * as ClaimCheck from "../kernel/ClaimCheck.ts"
+import type * as ClaimEvent from "../kernel/ClaimEvent.ts"
 import * as Coverage from "../kernel/Coverage.ts"
 import * as CoverageEvent from "../kernel/CoverageEvent.ts"
+import * as Declared from "../kernel/Declared.ts"
 import type * as Event from "../kernel/Event.ts"
 import * as Issues from "../kernel/Issues.ts"
 import type * as Message from "../kernel/Message.ts"
 import * as Printable from "../kernel/Printable.ts"
 import * as Refusal from "../kernel/Refusal.ts"
-import * as Run from "../kernel/Run.ts"
+import * as Semantics from "../kernel/Semantics.ts"
 import type * as Wire from "../kernel/Wire.ts"
+import * as ArgumentsFrom from "./ArgumentsFrom.ts"
+import * as ArtifactStore from "../services/ArtifactStore.ts"
+import type * as ArtifactLoan from "./ArtifactLoan.ts"
+import * as Artifacts from "./Artifacts.ts"
 import * as Replay from "./Replay.ts"
 import * as Timeout from "./Timeout.ts"
 
@@ -66,7 +74,7 @@ export const prepare = (tool: Tool.Any): Either.Either<Prepared, string> => {
   const success = Schema.encodeUnknown(schemaOf(tool.successSchema.ast))
   const failure = Schema.encodeUnknown(schemaOf(tool.failureSchema.ast))
   return Either.map(definition(tool), (described) => ({
-    declared: Run.declareTool(described, Replay.of(tool)),
+    declared: Declared.tool(described, { replay: Replay.of(tool), ...ArgumentsFrom.of(tool) }),
     id: tool.id,
     timeout: Timeout.of(tool),
     decode: (args, errors) => Effect.mapError(decode[errors](args), Issues.list),
@@ -102,7 +110,11 @@ export interface Options {
   readonly tools: ReadonlyMap<string, Prepared>
   readonly handlers: Handlers
   readonly maxResultChars: number
+  /** The store as one call may use it. */
+  readonly lend: (call: ArtifactEvent.Call) => ArtifactLoan.Loan
   /** The values that decisions will read in a result: a text as it is, or else JSON. */
+  /** What the agent claims: what results settle of it is recorded. */
+  readonly claims?: ReadonlyArray<ClaimCheck.DeclaredClaim>
   readonly fieldsOf: (toolName: string, result: string, isText: boolean) => ReadonlyArray<CallOutcome.Field> | undefined
 }
 
@@ -194,13 +206,19 @@ const returned = (
   ...(fields === undefined ? {} : { fields })
 })
 
-/** What a call came to, and what its result declared of where the tool looked. */
+/** What a call came to, what it did with artifacts, and what its result declared of where the tool looked. */
 export interface Executed {
-  readonly declared: ReadonlyArray<CoverageEvent.CoverageEvent>
+  readonly brought: ReadonlyArray<ArtifactEvent.ArtifactEvent>
+  readonly declared: ReadonlyArray<CoverageEvent.CoverageEvent | ClaimEvent.SemanticsDeclared>
   readonly event: Event.ToolSettled
 }
 
-const undeclared = (event: Event.ToolSettled): Executed => ({ declared: [], event })
+type Came = Omit<Executed, "brought">
+
+const undeclared = (event: Event.ToolSettled): Came => ({ declared: [], event })
+
+/** What a call came to that no handler ran for. */
+export const only = (event: Event.ToolSettled): Executed => ({ brought: [], declared: [], event })
 
 /** Runs a call that is ready, and says what it came to. */
 export const execute = (
@@ -208,14 +226,21 @@ export const execute = (
   { decoded, planned }: Ready & { readonly _tag: "Ready" }
 ): Effect.Effect<Executed> => {
   const { call, own, replay } = planned
-  if (own !== undefined) return Effect.succeed(undeclared(returned(options, call, own.served, undefined)))
+  if (own !== undefined) return Effect.succeed(only(returned(options, call, own.served, undefined)))
   const tool = options.tools.get(call.toolName)
   const handler = options.handlers.get(call.toolName)
   if (tool === undefined || handler === undefined) {
-    return Effect.succeed(undeclared(settle(options, call, "ran-error", Refusal.toolDied(call.toolName))))
+    return Effect.succeed(only(settle(options, call, "ran-error", Refusal.toolDied(call.toolName))))
   }
   const { key } = sent(options, call)
-  const run = handler(decoded).pipe(Effect.provideService(Replay.Key, key), Effect.exit, within(tool.timeout))
+  const loan = options.lend({ iteration: options.iteration, toolCallId: call.toolCallId, toolName: call.toolName })
+  const run = handler(decoded).pipe(
+    Effect.provideService(Replay.Key, key),
+    Effect.provideService(Artifacts.Artifacts, loan.bound),
+    Effect.provideService(ArtifactStore.ArtifactStore, loan.store),
+    Effect.exit,
+    within(tool.timeout)
+  )
   return Effect.gen(function* () {
     const startedAt = yield* Clock.currentTimeMillis
     const exit = yield* run
@@ -228,7 +253,7 @@ export const execute = (
       })
     })
     const durationMs = (yield* Clock.currentTimeMillis) - startedAt
-    return { declared: settled.declared, event: { ...settled.event, durationMs } }
+    return { brought: loan.end(), declared: settled.declared, event: { ...settled.event, durationMs } }
   }).pipe(Effect.withSpan("Tool.call", { attributes: { tool: tool.declared.name }, captureStackTrace: false }))
 }
 
@@ -288,18 +313,31 @@ const failed = (options: Options, tool: Prepared, call: Message.ToolCall, cause:
       )
   })
 
+/** What a result settles of what is claimed: nothing, or one event. */
+const semantics = (
+  { claims = [], iteration }: Options,
+  { toolCallId, toolName }: Message.ToolCall,
+  result: unknown
+): ReadonlyArray<ClaimEvent.SemanticsDeclared> => {
+  const rows = Semantics.claimed(claims.length === 0 ? [] : Semantics.read(result), claims)
+  return rows.length === 0 ? [] : [{ _tag: "SemanticsDeclared", iteration, toolCallId, toolName, rows }]
+}
+
 const succeeded = (options: Options, tool: Prepared, call: Message.ToolCall, value: unknown) =>
   tool.encodeSuccess(value).pipe(
     Effect.flatMap((result) => Effect.map(textOf(result), (served) => ({ result, served }))),
     Effect.match({
       onFailure: (issues) =>
         undeclared(settle(options, call, "ran-error", Refusal.toolOutputInvalid(call.toolName, issues))),
-      onSuccess: ({ result, served }): Executed => {
+      onSuccess: ({ result, served }): Came => {
         const { iteration, maxResultChars } = options
         const { toolCallId, toolName } = call
         const read = Coverage.read(result)
         // What a tool looked at is kept, even if its result is too large to be served.
-        const declared = read.declared.map((one) => CoverageEvent.of({ iteration, toolCallId, toolName }, one))
+        const declared = [
+          ...read.declared.map((one) => CoverageEvent.of({ iteration, toolCallId, toolName }, one)),
+          ...semantics(options, call, read.grounds.at(-1))
+        ]
         if (served.length > maxResultChars) {
           const refusal = Refusal.toolOutputTooLarge(call.toolName, maxResultChars, served.length)
           return { declared, event: settle(options, call, "ran-error", refusal) }

@@ -12,6 +12,8 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as HashSet from "effect/HashSet"
 import * as Option from "effect/Option"
+import type * as Artifact from "../kernel/Artifact.ts"
+import type * as ArtifactEvent from "../kernel/ArtifactEvent.ts"
 import type * as Event from "../kernel/Event.ts"
 import * as Answering from "../kernel/Answering.ts"
 import * as Call from "../kernel/Call.ts"
@@ -22,10 +24,13 @@ import * as Run from "../kernel/Run.ts"
 import * as SkillMap from "../kernel/SkillMap.ts"
 import type * as State from "../kernel/State.ts"
 import type * as Wire from "../kernel/Wire.ts"
+import * as ArtifactStore from "../services/ArtifactStore.ts"
 import * as LLM from "../services/LLM.ts"
 import * as Record from "../services/Record.ts"
 import * as AgentAnswer from "./AgentAnswer.ts"
+import * as ArtifactLoan from "./ArtifactLoan.ts"
 import * as Dispatch from "./Dispatch.ts"
+import * as Summary from "./Summary.ts"
 import * as Wheel from "./Wheel.ts"
 
 /** What can be seen of a run while it goes on: entries once they are on the record, and parts of a reply as they come. */
@@ -40,6 +45,8 @@ export interface Options {
   readonly spec: Omit<Run.Spec, "elapsedMs" | "provider" | "model">
   readonly tools: ReadonlyMap<string, Dispatch.Prepared>
   readonly handlers: Dispatch.Handlers
+  /** Whose artifacts its tools work with. */
+  readonly scope: Artifact.Scope
   readonly concurrency: number
   readonly maxResultChars: number
   /** Reads the answers of an agent that has a schema for them. */
@@ -75,11 +82,22 @@ const charsOf = (event: Event.Event): number => {
     case "FindingConflicted":
     case "AbsenceDeclared":
     case "CoverageDeclared":
+    case "SemanticsDeclared":
+    case "ClaimsRead":
+    case "WindowTrimmed":
+    case "SummaryAsked":
+    case "SummaryReplied":
+    case "ArtifactMinted":
+    case "ArtifactPresented":
       return JSON.stringify(event).length
     default:
       return 0
   }
 }
+
+/** The first of what a call's result has settled: all of it is one event. */
+const settledRows = ({ checks }: State.State, toolCallId: string) =>
+  (checks?.claims?.ledger ?? []).filter((row) => row.toolCallId === toolCallId).slice(0, 1)
 
 /** How many of the events go into one append: as many as fit, and at least one. */
 const fitting = (events: ReadonlyArray<Event.Event>): number => {
@@ -98,11 +116,16 @@ export const drive = (
   options: Options,
   recorded: State.State,
   first: ReadonlyArray<Event.Event>
-): Effect.Effect<{ readonly state: State.State; readonly ended: Event.RunEnded }, Failure, LLM.LLM | Record.Record> =>
+): Effect.Effect<
+  { readonly state: State.State; readonly ended: Event.RunEnded },
+  Failure,
+  ArtifactStore.ArtifactStore | LLM.LLM | Record.Record
+> =>
   Effect.gen(function* () {
     const llm = yield* LLM.LLM
     const record = yield* Record.Record
-    const { emit, runId, startedAt } = options
+    const { emit, runId, scope, startedAt } = options
+    const desk: ArtifactLoan.Desk = { store: yield* ArtifactStore.ArtifactStore, scope, runId }
     const { limits } = options.spec
 
     let state = recorded
@@ -112,6 +135,7 @@ export const drive = (
     /** What has come of the reply that is being written. */
     let partial: Partial = {}
     const finished = new Map<string, ReadonlyArray<Event.Event>>()
+    const loans = new Map<string, ArtifactLoan.Loan>()
 
     const happen = (events: ReadonlyArray<Event.Event>): void => {
       pending = [...pending, ...events]
@@ -141,7 +165,10 @@ export const drive = (
       )
     }
     const stop = (reason: Refusal.Refusal) =>
-      Effect.map(elapsed, (elapsedMs) => happen(Run.abort(state, reason, elapsedMs, finished, partial)))
+      Effect.map(elapsed, (elapsedMs) => {
+        const brought = new Map(Array.from(loans, ([toolCallId, loan]) => [toolCallId, loan.end()]))
+        happen(Run.abort(state, reason, elapsedMs, finished, partial, brought))
+      })
     const outOfTime = Effect.flatMap(elapsed, (spent) =>
       stop(Refusal.budgetExceeded("wallTimeMs", limits.wallTimeMs ?? spent, spent))
     )
@@ -184,12 +211,40 @@ export const drive = (
         return happen([failed(iteration, failure, partial)])
       }).pipe(Effect.withSpan("Model.call", { attributes: { iteration: wire.iteration }, captureStackTrace: false }))
 
+    const askSummary = (wire: Wire.Wire) =>
+      Effect.gen(function* () {
+        const askedAt = yield* Clock.currentTimeMillis
+        partial = {}
+        const told = LLM.collect(llm.stream(wire), (_, { usage }) => {
+          partial = usage === undefined ? {} : { usage }
+          return Effect.void
+        })
+        const collected = Effect.catchAllDefect(told, () => Effect.fail(layerDied))
+        const reply = yield* Effect.either(inTime(collected))
+        if (Either.isRight(reply) && Option.isNone(reply.right)) return yield* outOfTime
+        const durationMs = (yield* Clock.currentTimeMillis) - askedAt
+        const came = Either.flatMap(reply, (one) => Either.fromOption(one, () => layerDied))
+        happen([Summary.settled(wire, came, durationMs, partial.usage)])
+      }).pipe(Effect.withSpan("Model.summarize", { captureStackTrace: false }))
+
     const runTools = (iteration: number, calls: ReadonlyArray<Call.Planned>) =>
       Effect.gen(function* () {
         const { maps = [] } = options.spec.skills ?? {}
         const fieldsOf: Dispatch.Options["fieldsOf"] = (toolName, result, isText) =>
           SkillMap.fieldsOf(maps, toolName, result, isText)
-        const dispatch: Dispatch.Options = { ...options, iteration, fieldsOf }
+        const lend = (call: ArtifactEvent.Call): ArtifactLoan.Loan => {
+          const loan = ArtifactLoan.make(desk, call)
+          loans.set(call.toolCallId, loan)
+          return loan
+        }
+        const claims = state.checks?.claims
+        const dispatch: Dispatch.Options = {
+          ...options,
+          iteration,
+          fieldsOf,
+          lend,
+          ...(claims === undefined ? {} : { claims: claims.declared })
+        }
         const judged = yield* Effect.forEach(calls, (call) => Dispatch.check(dispatch, call))
         let more = 0
         const checked = judged.map((one): Dispatch.Ready => {
@@ -207,16 +262,14 @@ export const drive = (
         }
         const settle = (one: Dispatch.Ready) =>
           Effect.map(
-            one._tag === "Settled"
-              ? Effect.succeed({ declared: [], event: one.event })
-              : Dispatch.execute(dispatch, one),
-            ({ declared, event }) => {
+            one._tag === "Settled" ? Effect.succeed(Dispatch.only(one.event)) : Dispatch.execute(dispatch, one),
+            ({ brought, declared, event }) => {
               const { toolCallId } = event
               // A call that is run again declares what the record does not hold yet.
-              const held = (state.coverage ?? []).filter(
+              const held = [...(state.coverage ?? []), ...settledRows(state, toolCallId)].filter(
                 (was) => was.iteration === iteration && was.toolCallId === toolCallId
               ).length
-              const events = [...Call.verdictOf(state, one.planned), ...declared.slice(held), event]
+              const events = [...Call.verdictOf(state, one.planned), ...brought, ...declared.slice(held), event]
               finished.set(toolCallId, events)
               return events
             }
@@ -226,6 +279,7 @@ export const drive = (
         if (Option.isNone(settled)) return yield* outOfTime
         happen(settled.value.flat())
         finished.clear()
+        loans.clear()
       })
 
     const asked = AgentAnswer.asked(options.spec, options.answer, llm.answers === "json")
@@ -245,6 +299,10 @@ export const drive = (
             yield* commit
             yield* askModel(command.wire)
             break
+          case "Summarize":
+            yield* commit
+            yield* askSummary(command.wire)
+            break
           case "RunTools":
             yield* runTools(command.iteration, command.calls)
             break
@@ -257,6 +315,11 @@ export const drive = (
                 ? Answering.rejected(iteration, ["The agent has no schema for answers any more."])
                 : yield* AgentAnswer.read(answer, iteration, content, isDeclaring)
             ])
+            break
+          }
+          case "ReadClaims": {
+            const { iteration, value } = command
+            happen([yield* AgentAnswer.claims(options.answer, state.checks?.claims?.declared ?? [], iteration, value)])
             break
           }
           case "Finish":

@@ -13,6 +13,7 @@ import * as Why from "../kernel/Why.ts"
 import * as ScreenLine from "./ScreenLine.ts"
 import * as ScreenJudgement from "./ScreenJudgement.ts"
 import * as ScreenMaps from "./ScreenMaps.ts"
+import * as ScreenShelf from "./ScreenShelf.ts"
 import * as ScreenTicker from "./ScreenTicker.ts"
 import * as ScreenVerdict from "./ScreenVerdict.ts"
 
@@ -297,9 +298,11 @@ export const final = (run: Account, options: Options): ReadonlyArray<ScreenLine.
   const { answered } = run.ticker.state
   const { room } = options
   const answer = answered === undefined ? [] : answerLines(answered.content, room)
-  const values = valueLines(run, options, 4)
+  const showed = ScreenShelf.presented(run.ticker.state, room, 1)
+  const values = valueLines(run, options, 4 - showed.length)
   return [
     ...answer,
+    ...showed,
     ...endLines(run, options).slice(0, 4),
     ...(values.length === 0 ? [] : [[], ...values]),
     [],
@@ -367,6 +370,7 @@ const shown = (run: Account, options: Options): ReadonlyArray<ScreenLine.Line> =
     ...endLines(run, options),
     ...(values.length === 0 ? [] : [[], ...values, [ScreenLine.span(`${margin}${words.join(" · ")}`, "faint")]]),
     ...ScreenMaps.standing(state, room),
+    ...ScreenShelf.lines(state, room),
     ...ScreenJudgement.lines(state, { dropped: run.dropped, places: run.places, room }),
     [],
     ...(run.lines.length === 0

@@ -82,6 +82,9 @@ export class ArtifactStore extends Context.Tag("wherefore/services/ArtifactStore
       scope: Artifact.Scope,
       ref: string
     ) => Effect.Effect<Option.Option<StoredStream>, ArtifactStoreError>
+
+    /** There is no store, and every verb fails with `NotConfigured`. */
+    readonly isNone?: true
   }
 >() {}
 
@@ -114,5 +117,6 @@ export const layerNone: Layer.Layer<ArtifactStore> = Layer.succeed(ArtifactStore
   head: () => notConfigured,
   get: () => notConfigured,
   delete: () => notConfigured,
-  list: () => notConfigured
+  list: () => notConfigured,
+  isNone: true
 })
