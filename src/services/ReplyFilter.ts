@@ -68,13 +68,13 @@ const whole = ({ body }: Filter, text: string): string => {
 const apply = (filter: Filter, response: Response): Response | Promise<Response> => {
   if (!response.ok || response.body === null) return response
   const { headers, status, statusText } = response
-  const as = { headers, status, statusText }
-  if (!isStream(response)) return response.text().then((text) => new Response(whole(filter, text), as))
+  const init = { headers, status, statusText }
+  if (!isStream(response)) return response.text().then((text) => new Response(whole(filter, text), init))
   const left = response.body
     .pipeThrough(new TextDecoderStream())
     .pipeThrough(transform(filter.events()))
     .pipeThrough(new TextEncoderStream())
-  return new Response(left, as)
+  return new Response(left, init)
 }
 
 /** A `fetch` whose replies are filtered. */
