@@ -120,12 +120,15 @@ const callsBefore = (
   )
 }
 
-/** Whether the reply ended before the arguments did. An object that closes is whole; no text at all may be a beginning. */
+/**
+ * Whether the reply ended before the arguments did. An object that closes is whole; but nothing at all may be a beginning,
+ * and some providers write `{}` for it.
+ */
 const isCut = (state: State.State, call: Message.ToolCall, isMalformed: boolean): boolean => {
   if (call.cut !== undefined) return true
   if (state.openReply?.stopReason !== "length") return false
   const isLast = state.transcript.open?.calls.at(-1)?.toolCallId === call.toolCallId
-  return isMalformed || (isLast && call.args.trim() === "")
+  return isMalformed || (isLast && /^\s*(?:\{\s*\})?\s*$/.test(call.args))
 }
 
 const judge = (state: State.State, known: CallArguments.Known, call: Message.ToolCall): Planned => {
