@@ -54,7 +54,7 @@ const gap = (walk: Walk, kind: Gap["kind"], at: string, what: string, next?: Gap
 
 const whatOf = ({ bytes, gone, kind, ticket }: Partial<ArtifactState.Known>): string =>
   [
-    kind === undefined ? "an artifact" : `an artifact of kind ${Printable.quote(kind)}`,
+    kind === undefined ? "an artifact" : /^[\w.:/+-]{1,64}$/.test(kind) ? kind : Printable.quote(kind),
     ...(bytes === undefined ? [] : [`${bytes} bytes`]),
     ...(ticket?.label === undefined || ticket.label === "" ? [] : [Printable.quote(ticket.label)]),
     ...(gone === undefined ? [] : [`gone since #${gone.seq}`])

@@ -66,7 +66,7 @@ describe("Why.tool", () => {
       )
       const tree = Screen.print(Screen.tree(chain, { room: { width: 100 }, full: true }), { colour: false })
       assert.include(tree, `${left}`)
-      assert.match(tree, /read · left +an artifact of kind "table\/csv", 16 bytes/)
+      assert.match(tree, /read · left +table\/csv, 16 bytes/)
       assert.match(tree, /stored +recorded +by the result of load table\/csv, pass 1/)
     }).pipe(Effect.provide(Atelier.services()))
   )
