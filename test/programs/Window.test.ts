@@ -403,6 +403,31 @@ describe("Why, of a run with a window", () => {
     })
   )
 
+  it.effect("knows how much of a long result a summary was made of", () =>
+    Effect.gen(function* () {
+      const far = `${"Nothing. ".repeat(1_000)}The last shelf holds 44556 lamps.`
+      const window = Window.summarizeOldest(2_600, { downTo: 1_500, summaryTokens: 50 })
+      const script = counting(2, "There are 44556.", "There are 44556.")
+      const events = yield* Effect.gen(function* () {
+        yield* Agent.run(clerk({ window }), "Count.", { runId: "r" })
+        const wires = yield* (yield* LLM.Script).calls
+        assert.match(wires.find(isSummary)?.messages[0]?.message.content ?? "", /… \d+ more/)
+        return yield* Shop.events("r")
+      }).pipe(
+        Effect.provide([
+          Shop.services,
+          toolkit.toLayer({ count: () => Effect.succeed(far) }),
+          LLM.layerScripted(script)
+        ])
+      )
+      assert.lengthOf(of(events, "SummaryReplied"), 1)
+      // The second result held it, whole; what the summary was made of did not.
+      const chain = Why.value(events, "44556")
+      const summary = chain.nodes.find((node) => node.kind === "value" && node.place === "summary")
+      assert.isTrue(chain.gaps.some(({ at, kind }) => kind === "nowhere" && at === summary?.id))
+    })
+  )
+
   it.effect("says that a value of a summary was in nothing that it was made of", () =>
     Effect.gen(function* () {
       const window = Window.summarizeOldest(500, { downTo: 300, summaryTokens: 50 })
@@ -565,14 +590,11 @@ describe("A tool whose arguments come from another's results", () => {
     .annotate(ArgumentsFrom.ArgumentsFrom, ["count"])
   const both = Toolkit.make(Count, Weigh)
   const layers = both.toLayer({ count: () => Effect.succeed("7 lamps"), weigh: () => Effect.succeed(1) })
+  // A ticket is sent only in place of what is longer.
+  const long = both.toLayer({ count: () => Effect.succeed(filler), weigh: () => Effect.succeed(1) })
+  const definition = { name: "clerk", instructions: "Count.", toolkit: both, checks: "dev" as const }
   const agent = (window: Window.Strategy | undefined) =>
-    Agent.make({
-      name: "clerk",
-      instructions: "Count.",
-      toolkit: both,
-      checks: "dev",
-      ...(window === undefined ? {} : { window })
-    })
+    Agent.make({ ...definition, ...(window === undefined ? {} : { window }) })
   const steps = [
     LLM.call("count", { shelf: 1 }, "c1"),
     LLM.call("weigh", { of: "a" }, "w1"),
@@ -607,6 +629,29 @@ describe("A tool whose arguments come from another's results", () => {
         const { events, row } = yield* run(window)
         assert.deepStrictEqual(of(events, "FaultFound"), [])
         assert.deepInclude(row, { checked: 0, findings: 0 })
+      }
+    })
+  )
+
+  it.effect("is a fault where those that are left are sent as tickets", () =>
+    Effect.gen(function* () {
+      const _findings = { previous: [{ toolCallId: "c2", standing: "noise" }] }
+      for (const judged of [false, true]) {
+        const script = [
+          LLM.call("count", { shelf: 1 }, "c1"),
+          LLM.call("count", { shelf: 2 }, "c2"),
+          LLM.call("weigh", { of: "a", ...(judged ? { _findings } : {}) }, "w1"),
+          "Done."
+        ]
+        const events = yield* Effect.gen(function* () {
+          const found = Agent.make({ ...definition, findings: true, window: Window.keepLast(2) })
+          yield* Agent.run(found, "Weigh.", { runId: "r" })
+          return yield* Shop.events("r")
+        }).pipe(Effect.provide([Shop.services, long, LLM.layerScripted(script)]))
+        assert.deepStrictEqual(
+          of(events, "FaultFound").map(({ iteration, witnesses }) => [iteration, witnesses]),
+          judged ? [[4, ["c1"]]] : []
+        )
       }
     })
   )
