@@ -8,6 +8,8 @@ import * as CallOutcome from "./CallOutcome.ts"
 import type * as Check from "./Check.ts"
 import type * as CheckEvent from "./CheckEvent.ts"
 import * as CheckLedger from "./CheckLedger.ts"
+import * as ClaimCheck from "./ClaimCheck.ts"
+import type * as ClaimEvent from "./ClaimEvent.ts"
 import type * as Event from "./Event.ts"
 import * as Fault from "./Fault.ts"
 import * as FindingWire from "./FindingWire.ts"
@@ -29,6 +31,15 @@ export interface CheckState {
   /** Faults of the last reply that are not on the record yet. */
   readonly owed: ReadonlyArray<CheckEvent.FaultFound>
   readonly filed?: CheckEvent.ChecksFiled
+  /** What the agent claims, and what the run has of it. Absent in a run that claims nothing. */
+  readonly claims?: Claims
+}
+
+/** `ledger` is what results have settled; `read` is what the answer says. */
+export interface Claims {
+  readonly declared: ReadonlyArray<ClaimCheck.DeclaredClaim>
+  readonly ledger: ReadonlyArray<ClaimCheck.ClaimLedgerRow>
+  readonly read?: ClaimEvent.ClaimsRead
 }
 
 /** The checks of a run that says that it has them. A foreign trace and an old record say nothing. */
@@ -36,8 +47,21 @@ export const begin = ({ manifest: { checks, skills, window } }: Event.RunStarted
   if (checks === undefined) return undefined
   const parks = skills?.renewalGrace !== undefined && skills.maps.length > 0
   const trims = window !== undefined
-  const armed = [WireCheck.check, ...(parks ? [ParkCheck.check] : []), ...(trims ? [GroundCheck.check] : [])]
-  return { ledger: CheckLedger.open({ posture: checks.posture, armed }), parks, trims, faults: [], owed: [] }
+  const { claims, posture } = checks
+  const armed = [
+    WireCheck.check,
+    ...(parks ? [ParkCheck.check] : []),
+    ...(trims ? [GroundCheck.check] : []),
+    ...(claims === undefined ? [] : [ClaimCheck.check])
+  ]
+  return {
+    ledger: CheckLedger.open({ posture, armed }),
+    parks,
+    trims,
+    faults: [],
+    owed: [],
+    ...(claims === undefined ? {} : { claims: { declared: claims, ledger: [] } })
+  }
 }
 
 const found = (
@@ -115,6 +139,38 @@ export const reply = (
   }
 }
 
+/** What results settle and answers say joins what claims are judged by. */
+export const claim = (checks: CheckState, event: ClaimEvent.ClaimEvent): CheckState => {
+  const { claims } = checks
+  if (claims === undefined) return checks
+  if (event._tag === "ClaimsRead") return { ...checks, claims: { ...claims, read: event } }
+  const { iteration, rows, toolCallId, toolName } = event
+  const ledger = [...claims.ledger, ...rows.map((row) => ({ ...row, toolName, toolCallId, iteration }))]
+  return { ...checks, claims: { ...claims, ledger } }
+}
+
+/** An answer that was not given was denied, or its schema accepted none. */
+const claimed = ({ answered, answering, checks, final }: State.State): Check.Verdict | undefined => {
+  const claims = checks?.claims
+  if (claims === undefined) return undefined
+  const { declared, ledger, read } = claims
+  if (answered !== undefined && read !== undefined) {
+    return ClaimCheck.judge({ claims: declared, ledger, answer: { status: "read", values: read.values } })
+  }
+  const isRejected = answering !== undefined && final?.given === undefined
+  return ClaimCheck.judge({ claims: declared, ledger, answer: { status: isRejected ? "rejected" : "denied" } })
+}
+
+/** Whether what the answer says of the claims is still to be read. Only the answer that is then given is. */
+export const isUnread = ({ checks }: State.State): boolean =>
+  checks?.claims !== undefined && checks.claims.read === undefined
+
+/** What the last judge finds in an answer that has been given, and that is not on the record. */
+export const answered = (state: State.State): ReadonlyArray<CheckEvent.FaultFound> => {
+  const verdict = claimed(state)
+  return state.checks === undefined || verdict === undefined ? [] : found(state.checks, verdict, state.iteration)
+}
+
 /** A fault is on the record. */
 export const fault = (checks: CheckState, { _tag: _, iteration: __, ...fault }: CheckEvent.FaultFound): CheckState => {
   const faults = [...checks.faults, fault]
@@ -122,5 +178,10 @@ export const fault = (checks: CheckState, { _tag: _, iteration: __, ...fault }: 
 }
 
 /** What is written of the checks before the run ends: once, if they are kept at all. */
-export const close = ({ checks, spent }: State.State): ReadonlyArray<CheckEvent.ChecksFiled> =>
-  checks === undefined || checks.filed !== undefined ? [] : [CheckLedger.close(checks.ledger, spent.passes > 0)]
+export const close = (state: State.State): ReadonlyArray<CheckEvent.ChecksFiled> => {
+  const { checks, spent } = state
+  if (checks === undefined || checks.filed !== undefined) return []
+  const verdict = claimed(state)
+  const ledger = verdict === undefined ? checks.ledger : CheckLedger.file(checks.ledger, verdict, state.iteration)
+  return [CheckLedger.close(ledger, spent.passes > 0)]
+}

@@ -10,6 +10,8 @@ import * as Artifact from "./Artifact.ts"
 import * as ArtifactEvent from "./ArtifactEvent.ts"
 import * as CallOutcome from "./CallOutcome.ts"
 import * as CheckEvent from "./CheckEvent.ts"
+import * as ClaimCheck from "./ClaimCheck.ts"
+import * as ClaimEvent from "./ClaimEvent.ts"
 import * as CoverageEvent from "./CoverageEvent.ts"
 import * as FindingEvent from "./FindingEvent.ts"
 import * as GroundingEvent from "./GroundingEvent.ts"
@@ -85,8 +87,16 @@ export type Coverage = typeof Coverage.Type
 export const Answer = Schema.Struct({ corrections: Schema.NonNegativeInt, inside: optional(Schema.NonEmptyString) })
 export type Answer = typeof Answer.Type
 
-/** Whose artifacts the run works with, if they are not its own alone: those of the conversation that is its id. */
-export const Artifacts = Schema.Struct({ scope: optional(Artifact.Scope) })
+/**
+ * What a run has to do with artifacts. `scope`: whose they are, if they are not its own alone, of the conversation that is
+ * its id. `present`: the model can show them to the person. `placement`: a result of more characters than that is stored,
+ * and its ticket sent in its place.
+ */
+export const Artifacts = Schema.Struct({
+  scope: optional(Artifact.Scope),
+  present: optional(Schema.Literal(true)),
+  placement: optional(Schema.Struct({ maxInlineChars: Schema.Positive.pipe(Schema.int()) }))
+})
 export type Artifacts = typeof Artifacts.Type
 
 /** What a run was started with. `importedFrom` names the foreign format that it was read from. */
@@ -97,7 +107,9 @@ export const Manifest = Schema.Struct({
   coverage: optional(Coverage),
   answer: optional(Answer),
   window: optional(WindowEvent.Strategy),
-  checks: optional(Schema.Struct({ posture: CheckEvent.Posture })),
+  checks: optional(
+    Schema.Struct({ posture: CheckEvent.Posture, claims: optional(Schema.NonEmptyArray(ClaimCheck.DeclaredClaim)) })
+  ),
   artifacts: optional(Artifacts),
   importedFrom: optional(Schema.String),
   untold: optional(Schema.Array(Untold))
@@ -249,11 +261,15 @@ export const ToolCalled = Schema.TaggedStruct("ToolCalled", {
 })
 export type ToolCalled = typeof ToolCalled.Type
 
-/** What a call came to, and the exact text that the model is served for it. `fields` are the values that routes judge. */
+/**
+ * What a call came to, and the exact text that the model is served for it: the ticket of its result, if that was `placed`.
+ * `fields` are the values that routes judge.
+ */
 export const ToolSettled = Schema.TaggedStruct("ToolSettled", {
   ...call,
   outcome: Message.Settlement,
   served: Schema.String,
+  placed: optional(CallOutcome.PlacedToolResult),
   fields: optional(Schema.Array(CallOutcome.Field)),
   error: optional(Refusal.Refusal),
   durationMs: optional(milliseconds)
@@ -299,6 +315,7 @@ export const Event = Schema.Union(
   ...SkillEvent.SkillEvent.members,
   ...FindingEvent.FindingEvent.members,
   ...CoverageEvent.CoverageEvent.members,
+  ...ClaimEvent.ClaimEvent.members,
   GroundingEvent.GroundingJudged,
   ...CheckEvent.CheckEvent.members,
   AnswerEvent.AnswerRead,

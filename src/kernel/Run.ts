@@ -62,6 +62,8 @@ export type Command =
   | { readonly _tag: "RunTools"; readonly iteration: number; readonly calls: ReadonlyArray<Call.Planned> }
   /** The last reply is to be read by the schema of answers. */
   | { readonly _tag: "ReadAnswer"; readonly iteration: number; readonly content: string }
+  /** What the answer, decoded, says of the claims is to be read. */
+  | { readonly _tag: "ReadClaims"; readonly iteration: number; readonly value: unknown }
   | { readonly _tag: "Finish"; readonly ended: Event.RunEnded }
 
 export interface Decision {
@@ -248,9 +250,14 @@ const answer = (spec: Spec, before: State.State, final: State.Final): Decision =
     const reason = Refusal.answerUngrounded(values, values.length + more)
     return finish(state, fresh, end(state, "failed", elapsedMs, reason))
   }
+  if (state.answered === undefined && final.given !== undefined && CheckState.isUnread(state)) {
+    return { events: fresh, command: { _tag: "ReadClaims", iteration, value: final.given.value } }
+  }
   const answered =
     state.answered === undefined ? [...FindingPass.ofAnswer(state, final), answeredWith(state, final)] : []
-  return finish(state, [...fresh, ...answered], end(state, "answered", elapsedMs, undefined))
+  const given = answered.reduce<State.State>(Fold.step, state)
+  const faults = CheckState.answered(given)
+  return finish(given, [...fresh, ...answered, ...faults], end(state, "answered", elapsedMs, undefined))
 }
 
 const next = (spec: Spec, state: State.State): Decision => {

@@ -151,6 +151,14 @@ export const of = (event: Event.Event, state: State.State): Filed | undefined =>
     case "AbsenceDeclared":
     case "CoverageDeclared":
       return { verb: "coverage", text: coverageText(event) }
+    case "SemanticsDeclared": {
+      const { rows, toolName } = event
+      return { verb: "settled", text: `${named(toolName)}: ${rows.length} of what the answer is to claim` }
+    }
+    case "ClaimsRead": {
+      const left = event.values.filter((claimed) => !("value" in claimed)).length
+      return { verb: "claims", text: `${event.values.length} read${left === 0 ? "" : `, ${left} left out`}` }
+    }
     case "GroundingJudged":
       return judgedText(event)
     case "FaultFound": {
