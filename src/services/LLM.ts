@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import type * as FileSystem from "@effect/platform/FileSystem"
 import * as Chunk from "effect/Chunk"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -20,12 +21,14 @@ import type * as Wire from "../kernel/Wire.ts"
 import type * as AnthropicLLM from "./AnthropicLLM.ts"
 import * as Instant from "./Instant.ts"
 import { failure, type LLMError } from "./LLMError.ts"
+import type * as CassetteLLM from "./CassetteLLM.ts"
 import type * as OpenAiLLM from "./OpenAiLLM.ts"
 import type * as OpenAiCompatibleLLM from "./OpenAiCompatibleLLM.ts"
 import * as ScriptedLLM from "./ScriptedLLM.ts"
 
 export { failure, LLMError } from "./LLMError.ts"
 export type { Details, Reason } from "./LLMError.ts"
+export type { Mode as CassetteMode, Recording as CassetteRecording, Replay as CassetteReplay } from "./CassetteLLM.ts"
 export type { Options as AnthropicOptions } from "./AnthropicLLM.ts"
 export type { Options as OpenAiOptions } from "./OpenAiLLM.ts"
 export type { Options as OpenAiCompatibleOptions } from "./OpenAiCompatibleLLM.ts"
@@ -280,6 +283,22 @@ export const layerScripted = (
     )
   )
 
+/** Plays replies back from a file, by the hash of the wire that they answer. A wire that it does not know is a `CassetteDrift`. */
+export function layerCassette(options: CassetteLLM.Replay): Layer.Layer<LLM, LLMError, FileSystem.FileSystem>
+/** Keeps the replies of `model` in a file, and plays them back: `record` asks each time, `auto` what is missing, `replay` never. */
+export function layerCassette<E, R>(
+  options: CassetteLLM.Recording<E, R>
+): Layer.Layer<LLM, LLMError | E, FileSystem.FileSystem | Exclude<R, Scope.Scope>>
+export function layerCassette<E, R>(
+  options: CassetteLLM.Replay | CassetteLLM.Recording<E, R>
+): Layer.Layer<LLM, LLMError | E, FileSystem.FileSystem | Exclude<R, Scope.Scope>> {
+  return Layer.unwrapEffect(
+    Effect.map(
+      Effect.promise(() => import("./CassetteLLM.ts")),
+      ({ layer }) => layer(options)
+    )
+  )
+}
 /**
  * Asks a model of Anthropic's. Needs the package `@ai-sdk/anthropic`, loaded when the layer is built; the key is read from
  * `ANTHROPIC_API_KEY` if none is given.
