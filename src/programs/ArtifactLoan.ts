@@ -143,13 +143,14 @@ export const make = (
     )
   const list: Artifacts.Bound["list"] = (options) => asked("list", undefined, store.list(scope, options))
 
-  const own = JSON.stringify(Artifact.encodeScope(scope))
   const within = <A>(
     op: Exclude<ArtifactEvent.Op, "dispatch">,
     named: Artifact.Scope,
     effect: Effect.Effect<A, ArtifactStoreError>
   ): Effect.Effect<A, ArtifactStoreError> => {
-    const isOwn = Artifact.scopeFault(named) === undefined && JSON.stringify(Artifact.encodeScope(named)) === own
+    const isOwn =
+      Artifact.scopeFault(named) === undefined &&
+      JSON.stringify(Artifact.encodeScope(named)) === JSON.stringify(Artifact.encodeScope(scope))
     return isOwn ? effect : asked(op, undefined, foreign)
   }
 

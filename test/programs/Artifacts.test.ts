@@ -240,6 +240,35 @@ describe("Artifacts", () => {
     }).pipe(Effect.provide(Atelier.services()))
   )
 
+  it.effect("that were on their way to the store when the call was settled do not stay there", () =>
+    Effect.gen(function* () {
+      const memory = yield* ArtifactStore.ArtifactStore
+      const [asked, go] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const late = yield* Deferred.make<Exit.Exit<unknown, ArtifactStore.ArtifactStoreError>>()
+      const slow: typeof ArtifactStore.ArtifactStore.Service = {
+        ...memory,
+        put: (scope, input) =>
+          Deferred.succeed(asked, undefined).pipe(
+            Effect.zipRight(Deferred.await(go)),
+            Effect.zipRight(memory.put(scope, input))
+          )
+      }
+      const { events } = yield* Atelier.play(once(), () =>
+        Effect.gen(function* () {
+          const { put } = yield* Artifacts.Artifacts
+          yield* Effect.forkDaemon(
+            Effect.flatMap(Effect.exit(put(Atelier.csv("late"))), (exit) => Deferred.succeed(late, exit))
+          )
+          yield* Deferred.await(asked)
+        })
+      ).pipe(Effect.provideService(ArtifactStore.ArtifactStore, slow))
+      yield* Deferred.succeed(go, undefined)
+      assert.isTrue(Exit.isFailure(yield* Deferred.await(late)))
+      assert.deepStrictEqual(Atelier.artifactEvents(events), [])
+      assert.deepStrictEqual(yield* all(own), [])
+    }).pipe(Effect.provide(Atelier.services()))
+  )
+
   it.effect("that were stored by a call which was then stopped are told all the same", () =>
     Effect.gen(function* () {
       for (const [tool, budget, outcome] of [
