@@ -80,10 +80,7 @@ export const make = ({ conditionalWrites, http, parser }: Options) => {
   const written = (key: string, token: string, write: Result<unknown>): Result<void> =>
     Effect.catchAll(Effect.asVoid(write), (fault) =>
       fault.isAmbiguous
-        ? Effect.flatMap(
-            Effect.orElseFail(isOurs(key, token), () => fault),
-            (ours) => (ours ? Effect.void : fault)
-          )
+        ? Effect.flatMap(Effect.mapError(isOurs(key, token), S3Fault.unsure), (ours) => (ours ? Effect.void : fault))
         : fault
     ).pipe(Effect.onInterrupt(() => undo(key, token)))
 

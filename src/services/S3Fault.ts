@@ -75,14 +75,40 @@ const transientCodes = new Set(["RequestTimeout", "OperationAborted", "Condition
 
 const transientStatuses = new Set([408, 425, 429, 500, 502, 503, 504])
 
-/** What the store wrote may be anything: what is no plain word is not repeated. */
-const word = (text: string | undefined): string | undefined =>
-  text !== undefined && /^[A-Za-z0-9.-]{1,64}$/.test(text) ? text : undefined
+/** The codes that say something to who reads an error, besides those that say what to do. */
+const otherCodes = new Set([
+  "NoSuchKey",
+  "NoSuchUpload",
+  "RequestTimeTooSkewed",
+  "AllAccessDisabled",
+  "AuthorizationHeaderMalformed",
+  "BadDigest",
+  "InternalError",
+  "InvalidArgument",
+  "InvalidPart",
+  "InvalidRequest",
+  "InvalidBucketName",
+  "KeyTooLongError",
+  "MalformedXML",
+  "MethodNotAllowed",
+  "PermanentRedirect",
+  "PreconditionFailed",
+  "ServiceUnavailable",
+  "TemporaryRedirect",
+  "XAmzContentSHA256Mismatch"
+])
+
+/** A store knows the names of what it is sent, and what a request was signed with; what is no known code is not repeated. */
+const codeIn = (text = ""): string | undefined =>
+  Object.hasOwn(nextOf, text) || transientCodes.has(text) || otherCodes.has(text) ? text : undefined
+
+const regionIn = (text = ""): string | undefined =>
+  /^[a-z]{2}(?:-[a-z]{2,10}){1,3}-\d{1,2}$/.test(text) ? text : undefined
 
 /** The fault of an answer. */
 export const ofAnswer = (answer: Answer): S3Fault => {
   const { status } = answer
-  const [code, region] = [word(answer.code), word(answer.region)]
+  const [code, region] = [codeIn(answer.code), regionIn(answer.region)]
   const found = code === undefined ? `status ${status}` : `status ${status}, ${code}`
   if (code === "NoSuchKey") return fault("absent", { what: refused, found })
   if (code === "NoSuchUpload") {

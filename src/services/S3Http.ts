@@ -49,9 +49,12 @@ const bytesOf = ({ stream }: HttpClientResponse.HttpClientResponse) =>
   Stream.catchAll(stream, (error) => (error.reason === "EmptyBody" ? Stream.empty : Stream.fail(error)))
 
 /** A body, or the beginning of one that has more than `max` bytes. One that breaks off is a fault. */
-const collect = (response: HttpClientResponse.HttpClientResponse, max: number): Result<Uint8Array> =>
+const collect = (
+  response: HttpClientResponse.HttpClientResponse,
+  declared: number,
+  max = maxDocument
+): Result<Uint8Array> =>
   Effect.gen(function* () {
-    const { headers } = response
     const pieces: Array<Uint8Array> = []
     let size = 0
     yield* Stream.runForEachWhile(bytesOf(response), (piece) =>
@@ -61,9 +64,12 @@ const collect = (response: HttpClientResponse.HttpClientResponse, max: number): 
         return size <= max
       })
     ).pipe(Effect.mapError(() => S3Fault.cut(`${size} bytes and no end`)))
-    const declared = headers["content-encoding"] === undefined ? Number(headers["content-length"] ?? size) : size
     return size < declared && size <= max ? yield* S3Fault.cut(`${size} of ${declared} bytes`) : join(pieces, size)
   })
+
+/** How many bytes an answer says that it has. One to a HEAD says it of a body that it has not. */
+const declaredBy = ({ headers }: HttpClientResponse.HttpClientResponse, { method }: Unsigned): number =>
+  method === "HEAD" || headers["content-encoding"] !== undefined ? 0 : Number(headers["content-length"] ?? 0)
 
 /** A redirection would take the request, and what it is signed with, to another server. */
 const direct = Effect.provideService(FetchHttpClient.RequestInit, { redirect: "manual" })
@@ -89,7 +95,7 @@ export const make = ({ client, parser, retry, signer, timeout }: Options) => {
   const refused = (request: Unsigned, response: HttpClientResponse.HttpClientResponse): Result<never> =>
     Effect.gen(function* () {
       const { headers, status } = response
-      const body = yield* collect(response, maxDocument)
+      const body = yield* collect(response, declaredBy(response, request))
       // There is no body to say that nothing is there.
       const answer =
         request.method === "HEAD" && status === 404 ? { code: "NoSuchKey" } : S3Answer.refusal(parser, body)
@@ -122,7 +128,10 @@ export const make = ({ client, parser, retry, signer, timeout }: Options) => {
       inTime(
         Effect.flatMap(asked(request), (response) =>
           isGood(response)
-            ? Effect.map(collect(response, max), (body) => ({ headers: response.headers, body }))
+            ? Effect.map(collect(response, declaredBy(response, request), max), (body) => ({
+                headers: response.headers,
+                body
+              }))
             : refused(request, response)
         )
       )
@@ -134,15 +143,16 @@ export const make = ({ client, parser, retry, signer, timeout }: Options) => {
       again(
         inTime(
           Effect.flatMap(asked(request), (response) =>
-            isGood(response) ? Effect.succeed(pieces(response)) : refused(request, response)
+            isGood(response)
+              ? Effect.succeed(pieces(response, declaredBy(response, request)))
+              : refused(request, response)
           )
         )
       )
     )
 
-  const pieces = (response: HttpClientResponse.HttpClientResponse) =>
+  const pieces = (response: HttpClientResponse.HttpClientResponse, declared: number) =>
     Stream.suspend(() => {
-      const { headers } = response
       let size = 0
       const counted = Stream.map(
         Stream.mapError(bytesOf(response), () => S3Fault.cut("no end")),
@@ -151,10 +161,9 @@ export const make = ({ client, parser, retry, signer, timeout }: Options) => {
           return piece
         }
       )
-      const ended = Stream.suspend(() => {
-        const declared = headers["content-encoding"] === undefined ? Number(headers["content-length"] ?? size) : size
-        return size < declared ? Stream.fail(S3Fault.cut(`${size} of ${declared} bytes`)) : Stream.empty
-      })
+      const ended = Stream.suspend(() =>
+        size < declared ? Stream.fail(S3Fault.cut(`${size} of ${declared} bytes`)) : Stream.empty
+      )
       return Stream.timeoutFail(Stream.concat(counted, ended), () => S3Fault.late(Duration.toMillis(timeout)), timeout)
     })
 

@@ -93,7 +93,7 @@ describe("S3ArtifactStore", () => {
       Effect.gen(function* () {
         yield* Parity.agree(Parity.model("age"), yield* created(Parity.limits), commands)
       }).pipe(Effect.scoped),
-    { fastCheck: { numRuns: 8 } }
+    { fastCheck: { numRuns: 4 } }
   )
 
   it.effect("keeps two objects for each artifact, under keys that every store takes", () =>
