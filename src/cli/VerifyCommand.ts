@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type * as Event from "../kernel/Event.ts"
 import * as Run from "../kernel/Run.ts"
+import * as WindowState from "../kernel/WindowState.ts"
 import * as ScreenLine from "../programs/ScreenLine.ts"
 import * as Record from "../services/Record.ts"
 import * as Complaint from "./Complaint.ts"
@@ -41,13 +42,14 @@ const folded = (entries: ReadonlyArray<Event.Entry>): ReadonlyArray<Check> => {
   const state = Run.fold(entries.map(({ event }) => event))
   const [violation] = state.violations
   const more = state.violations.length > 1 ? ` (and ${state.violations.length - 1} more)` : ""
-  const drifted = state.marks.find(({ projectedHash, recordedHash }) => projectedHash !== recordedHash)
+  const wires = WindowState.wires(state)
+  const drifted = wires.find(({ projectedHash, recordedHash }) => projectedHash !== recordedHash)
   return [
     violation === undefined
       ? { name: "order", ok: true, what: "every event follows from those before it" }
       : bad("order", `#${violation.seq} breaks a law: ${violation.law}${more}`, violation.seq),
     drifted === undefined
-      ? { name: "wires", ok: true, what: `${ScreenLine.counted(state.marks.length, "wire")}, each what its events say` }
+      ? { name: "wires", ok: true, what: `${ScreenLine.counted(wires.length, "wire")}, each what its events say` }
       : bad(
           "wires",
           `#${drifted.seq} names another wire than its events make, in pass ${drifted.iteration}`,

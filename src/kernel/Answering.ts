@@ -79,3 +79,15 @@ export const over = ({ answering, started }: State.State): Refusal.Refusal | und
     ? undefined
     : Refusal.answerInvalid(answering.issues, answering.rejected)
 }
+
+/** The messages from `from` on are an answer that was not taken, and what was said of it. */
+export const notTaken = (state: State.State, from: number): State.State => {
+  const { superseded = [] } = supersede(state).notTaken ?? {}
+  return { ...state, notTaken: { superseded, last: [from, state.messages.length] } }
+}
+
+/** A later answer is in place of all that were not taken. */
+export const supersede = (state: State.State): State.State => {
+  const { last, superseded = [] } = state.notTaken ?? {}
+  return last === undefined ? state : { ...state, notTaken: { superseded: [...superseded, last] } }
+}

@@ -10,6 +10,7 @@ import * as Digest from "./Digest.ts"
 import * as FindingState from "./FindingState.ts"
 import * as MessageHash from "./MessageHash.ts"
 import type * as State from "./State.ts"
+import * as WindowState from "./WindowState.ts"
 
 /** The answer that a reply becomes: the reply, and the boundary after it if there is one. JSON has none. */
 export const compose = ({ coverage = [], started }: State.State, final: State.Final): string => {
@@ -26,6 +27,11 @@ export const tell = (state: State.State, content: string, seq: number): State.St
   const message = { ...last.message, content }
   const given = { ...last, seq, message, hash: MessageHash.of(message) }
   const messages = [...state.messages.slice(0, -1), given]
+  if (state.window !== undefined) {
+    const { findings } = state
+    const told = findings === undefined ? {} : { findings: FindingState.retell(findings, given) }
+    return WindowState.rehash({ ...state, messages, ...told })
+  }
   if (state.findings === undefined) {
     return { ...state, messages, messagesHash: messages.reduce((rolled, { hash }) => Digest.roll(rolled, hash), "") }
   }

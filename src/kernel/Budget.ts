@@ -18,6 +18,13 @@ export interface Spent {
 
 export const nothing: Spent = { passes: 0, toolCalls: 0, usage: Usage.none, unmetered: 0 }
 
+/** What is spent once a reply came: `usage` is what was reported of it. */
+export const replied = (spent: Spent, usage: Usage.Usage | undefined): Spent => ({
+  ...spent,
+  usage: Usage.add(spent.usage, usage ?? Usage.none),
+  unmetered: spent.unmetered + (usage === undefined || Usage.total(usage) === undefined ? 1 : 0)
+})
+
 /** The limits of an agent that names none: enough for long work, an end to a loop. */
 export const defaults: Event.Limits = { passes: 50 }
 

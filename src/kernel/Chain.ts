@@ -26,8 +26,8 @@ export interface ValueNode {
   readonly pass: number
   /** The event that holds it. */
   readonly seq: number
-  /** `boundary`: what the runtime told after the answer, of what tools had declared. */
-  readonly place: "reply" | "arguments" | "boundary"
+  /** `boundary`: what the runtime told after the answer, of what tools had declared. `summary`: a model wrote it in place of what left. */
+  readonly place: "reply" | "arguments" | "boundary" | "summary"
   readonly start: number
   readonly end: number
   /** Findings were on, and of all that held it there were only results that the model had not called facts. */
@@ -124,11 +124,23 @@ export interface Edge {
 
 /**
  * Where a chain stops short. `nowhere`: no piece on the wire held the value. `untold`: a foreign trace does not hold it.
+ * `cut`: a message held it that had
+ * left the window by then. `summarized`: what held it is a summary, which a model wrote and which is no source.
  * `elsewhere`: the message was carried from another run, whose record goes on. `no-answer`, `not-found`: there is nothing to ask about. `several`: the id that was asked about names calls of other passes too. `drift`: the record's wire hash is not that of its events.
  * `limit`: the chain has more than it was allowed to show.
  */
 export interface Gap {
-  readonly kind: "nowhere" | "untold" | "elsewhere" | "no-answer" | "not-found" | "several" | "drift" | "limit"
+  readonly kind:
+    | "nowhere"
+    | "cut"
+    | "summarized"
+    | "untold"
+    | "elsewhere"
+    | "no-answer"
+    | "not-found"
+    | "several"
+    | "drift"
+    | "limit"
   /** The node at which it stops. Absent if it concerns the whole question. */
   readonly at?: string
   /** One printable line. */

@@ -30,9 +30,18 @@ export const ClaimLedgerRow = Schema.Struct({
 })
 export type ClaimLedgerRow = typeof ClaimLedgerRow.Type
 
-/** An answer that was denied claims nothing; one that its schema rejected has no value to read. */
+/** What an answer says where a claim points. It has no `value` if the answer says nothing there. */
+export interface Claimed {
+  readonly value?: unknown
+}
+
+/**
+ * An answer that was denied claims nothing; one that its schema rejected has no value to read. One that was `read` says
+ * these `values`, in the order of the claims.
+ */
 export type Answer =
   | { readonly status: "validated"; readonly value: unknown }
+  | { readonly status: "read"; readonly values: ReadonlyArray<Claimed> }
   | { readonly status: "denied" }
   | { readonly status: "rejected" }
 
@@ -59,6 +68,16 @@ const at = (value: unknown, path: ReadonlyArray<string>): unknown =>
     () => undefined
   )
 
+/** What an answer, accepted by its schema, says of each claim. */
+export const read = (
+  claims: ReadonlyArray<Pick<DeclaredClaim, "answerField">>,
+  value: unknown
+): ReadonlyArray<Claimed> =>
+  claims.map(({ answerField }) => {
+    const found = at(value, answerField)
+    return found === undefined ? {} : { value: found }
+  })
+
 /** The newest row: the last one, unless its clock is behind that of one before it. */
 const settledOf = (ledger: ReadonlyArray<ClaimLedgerRow>, claim: DeclaredClaim): ClaimLedgerRow | undefined =>
   ledger
@@ -80,7 +99,10 @@ const spells = (text: unknown, number: unknown): boolean =>
   Number(text) === number &&
   (text.replace(/\D/g, "").length <= 15 || text === String(number))
 
-const show = (value: unknown): string => SafeId.literal(Either.getOrElse(Json.canonical(value), () => ""))
+const show = (value: unknown): string => {
+  if (typeof value === "number" || typeof value === "boolean" || value === null) return String(value)
+  return SafeId.literal(typeof value === "string" ? value : Either.getOrElse(Json.canonical(value), () => ""))
+}
 
 const fault = (claim: DeclaredClaim, row: ClaimLedgerRow, claimed: unknown, settled: unknown): Fault.Fault => {
   const name = `${SafeId.print(claim.field)} of ${SafeId.print(claim.entity)}`
@@ -106,10 +128,7 @@ interface Judged {
 
 const filed = (disposition: Check.Disposition): Judged => ({ filing: { disposition }, faults: [] })
 
-const judgeOne = (claim: DeclaredClaim, ledger: ReadonlyArray<ClaimLedgerRow>, answer: Answer): Judged => {
-  if (answer.status === "denied") return filed("not-applicable")
-  if (answer.status === "rejected") return filed("unreachable")
-  const found = at(answer.value, claim.answerField)
+const judgeOne = (claim: DeclaredClaim, ledger: ReadonlyArray<ClaimLedgerRow>, found: unknown): Judged => {
   if (found === undefined) return filed("not-applicable")
   const row = settledOf(ledger, claim)
   if (row === undefined) return filed("unreachable")
@@ -128,7 +147,12 @@ const judgeOne = (claim: DeclaredClaim, ledger: ReadonlyArray<ClaimLedgerRow>, a
 /** One filing a claim. */
 export const judge = ({ answer, claims, ledger }: Input): Check.Verdict => {
   if (claims.length === 0) return Check.verdict(check, "not-applicable")
-  const judged = claims.map((claim) => judgeOne(claim, ledger, answer))
+  const judged = claims.map((claim, n) => {
+    if (answer.status === "denied") return filed("not-applicable")
+    if (answer.status === "rejected") return filed("unreachable")
+    const found = answer.status === "read" ? answer.values[n] : read([claim], answer.value)[0]
+    return judgeOne(claim, ledger, found?.value)
+  })
   return { ...check, filings: judged.map(({ filing }) => filing), faults: judged.flatMap(({ faults }) => faults) }
 }
 

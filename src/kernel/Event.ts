@@ -10,6 +10,8 @@ import * as Artifact from "./Artifact.ts"
 import * as ArtifactEvent from "./ArtifactEvent.ts"
 import * as CallOutcome from "./CallOutcome.ts"
 import * as CheckEvent from "./CheckEvent.ts"
+import * as ClaimCheck from "./ClaimCheck.ts"
+import * as ClaimEvent from "./ClaimEvent.ts"
 import * as CoverageEvent from "./CoverageEvent.ts"
 import * as FindingEvent from "./FindingEvent.ts"
 import * as GroundingEvent from "./GroundingEvent.ts"
@@ -20,6 +22,7 @@ import * as Refusal from "./Refusal.ts"
 import * as Seal from "./Seal.ts"
 import * as SkillEvent from "./SkillEvent.ts"
 import * as Usage from "./Usage.ts"
+import * as WindowEvent from "./WindowEvent.ts"
 
 /** The version of the record's format. A reader refuses what is newer. */
 export const format = 1
@@ -84,8 +87,16 @@ export type Coverage = typeof Coverage.Type
 export const Answer = Schema.Struct({ corrections: Schema.NonNegativeInt, inside: optional(Schema.NonEmptyString) })
 export type Answer = typeof Answer.Type
 
-/** Whose artifacts the run works with, if they are not its own alone: those of the conversation that is its id. */
-export const Artifacts = Schema.Struct({ scope: optional(Artifact.Scope) })
+/**
+ * What a run has to do with artifacts. `scope`: whose they are, if they are not its own alone, of the conversation that is
+ * its id. `present`: the model can show them to the person. `placement`: a result of more characters than that is stored,
+ * and its ticket sent in its place.
+ */
+export const Artifacts = Schema.Struct({
+  scope: optional(Artifact.Scope),
+  present: optional(Schema.Literal(true)),
+  placement: optional(Schema.Struct({ maxInlineChars: Schema.Positive.pipe(Schema.int()) }))
+})
 export type Artifacts = typeof Artifacts.Type
 
 /** What a run was started with. `importedFrom` names the foreign format that it was read from. */
@@ -95,7 +106,10 @@ export const Manifest = Schema.Struct({
   findings: optional(Findings),
   coverage: optional(Coverage),
   answer: optional(Answer),
-  checks: optional(Schema.Struct({ posture: CheckEvent.Posture })),
+  window: optional(WindowEvent.Strategy),
+  checks: optional(
+    Schema.Struct({ posture: CheckEvent.Posture, claims: optional(Schema.NonEmptyArray(ClaimCheck.DeclaredClaim)) })
+  ),
   artifacts: optional(Artifacts),
   importedFrom: optional(Schema.String),
   untold: optional(Schema.Array(Untold))
@@ -153,7 +167,12 @@ export const ToolDeclared = Schema.TaggedStruct("ToolDeclared", {
   description: optional(Schema.String),
   schema: Schema.Unknown,
   owners: optional(Schema.Array(CallOutcome.Owner)),
-  annotations: Schema.Struct({ replay: ReplayClass, by: optional(Schema.Literal("runtime")) })
+  annotations: Schema.Struct({
+    replay: ReplayClass,
+    by: optional(Schema.Literal("runtime")),
+    /** Tools whose results its arguments are taken from. */
+    argumentsFrom: optional(Schema.Array(Schema.NonEmptyString))
+  })
 })
 export type ToolDeclared = typeof ToolDeclared.Type
 
@@ -242,11 +261,15 @@ export const ToolCalled = Schema.TaggedStruct("ToolCalled", {
 })
 export type ToolCalled = typeof ToolCalled.Type
 
-/** What a call came to, and the exact text that the model is served for it. `fields` are the values that routes judge. */
+/**
+ * What a call came to, and the exact text that the model is served for it: the ticket of its result, if that was `placed`.
+ * `fields` are the values that routes judge.
+ */
 export const ToolSettled = Schema.TaggedStruct("ToolSettled", {
   ...call,
   outcome: Message.Settlement,
   served: Schema.String,
+  placed: optional(CallOutcome.PlacedToolResult),
   fields: optional(Schema.Array(CallOutcome.Field)),
   error: optional(Refusal.Refusal),
   durationMs: optional(milliseconds)
@@ -292,11 +315,13 @@ export const Event = Schema.Union(
   ...SkillEvent.SkillEvent.members,
   ...FindingEvent.FindingEvent.members,
   ...CoverageEvent.CoverageEvent.members,
+  ...ClaimEvent.ClaimEvent.members,
   GroundingEvent.GroundingJudged,
   ...CheckEvent.CheckEvent.members,
   AnswerEvent.AnswerRead,
   AnswerEvent.AnswerRejected,
-  ...ArtifactEvent.ArtifactEvent.members
+  ...ArtifactEvent.ArtifactEvent.members,
+  ...WindowEvent.WindowEvent.members
 )
 export type Event = typeof Event.Type
 

@@ -52,7 +52,7 @@ interface Filing {
 
 const begin = (state: State.State, { ledger }: Wire.Served): Filing => ({
   events: [],
-  servedIds: ledger.results.map(({ toolCallId }) => toolCallId),
+  servedIds: FindingWire.servedIds(ledger),
   ledger,
   count: ledger.rows.length,
   fold: ledger.fold,
@@ -172,10 +172,11 @@ export const ofAnswer = (state: State.State, final: State.Final): ReadonlyArray<
 const without = ({ text: _, ...block }: FindingEvent.Block & { readonly text: string }): FindingEvent.Block => block
 
 /** How many of each a ledger holds. */
-export const counts = ({ fold, results, rows }: FindingWire.Ledger): FindingEvent.Counts => {
+export const counts = (ledger: FindingWire.Ledger): FindingEvent.Counts => {
+  const { fold, rows } = ledger
   const standings = Array.from(fold.standingOf.values())
   const are = (word: FindingRow.StandingWord) => standings.filter(({ standing }) => standing === word).length
-  const ids = results.map(({ toolCallId }) => toolCallId)
+  const ids = FindingWire.servedIds(ledger)
   return {
     facts: are("fact"),
     open: are("open"),

@@ -88,7 +88,7 @@ export const say = (self: FindingState, pieces: ReadonlyArray<Wire.MessagePiece>
       continue
     }
     const { toolCallId } = message
-    results.push(FindingResult.make(message))
+    results.push(FindingResult.make(message, piece))
     // An id that came twice, in what was carried, keeps its first handle.
     const handle = Option.getOrUndefined(HashMap.get(places, toolCallId))?.handle ?? `r${results.length}`
     places = HashMap.set(places, toolCallId, { index: served.length, handle })
@@ -106,6 +106,19 @@ export const retell = (self: FindingState, piece: Wire.MessagePiece): FindingSta
   return { ...self, served, rolls: rolledFrom(served, self.rolls, served.length - 1) }
 }
 
+/** Results leave the window: they are served no more, and no ticket is sent for them. */
+export const trim = (self: FindingState, results: ReadonlyArray<{ readonly toolCallId: string }>): FindingState => {
+  const before = self.ledger.gone ?? HashSet.empty()
+  const gone = results.reduce((all, { toolCallId }) => HashSet.add(all, toolCallId), before)
+  const isServed = (_: number, id: string): boolean => !HashSet.has(gone, id)
+  return {
+    ...self,
+    ledger: { ...self.ledger, gone },
+    tickets: HashMap.filter(self.tickets, isServed),
+    ticketsSent: HashMap.filter(self.ticketsSent, isServed)
+  }
+}
+
 /** The conversation after results were judged. `messages` are those of the record. */
 const restyle = (
   self: FindingState,
@@ -120,6 +133,7 @@ const restyle = (
     const place = Option.getOrUndefined(HashMap.get(places, id))
     const piece = place === undefined ? undefined : messages[place.index]
     if (place === undefined || piece?.message.role !== "tool") continue
+    if (ledger.gone !== undefined && HashSet.has(ledger.gone, id)) continue
     const { content, saved } = FindingWire.formed(ledger, config, piece.message, place.handle)
     if (served[place.index]?.message.content === content) continue
     tickets = saved > 0 ? HashMap.set(tickets, id, saved) : HashMap.remove(tickets, id)

@@ -4,6 +4,7 @@
  *
  * @internal
  */
+import * as HashSet from "effect/HashSet"
 import * as CallOutcome from "./CallOutcome.ts"
 import * as Digest from "./Digest.ts"
 import type * as Event from "./Event.ts"
@@ -24,6 +25,14 @@ export interface Ledger {
   readonly rows: ReadonlyArray<FindingRow.Row>
   readonly fold: FindingFold.Fold
   readonly results: ReadonlyArray<FindingFiling.Result>
+  /** The ids of results that have left the window. */
+  readonly gone?: HashSet.HashSet<string>
+}
+
+/** The ids of the results that the model is served. */
+export const servedIds = ({ gone, results }: Ledger): ReadonlyArray<string> => {
+  const ids = results.map(({ toolCallId }) => toolCallId)
+  return gone === undefined ? ids : ids.filter((id) => !HashSet.has(gone, id))
 }
 
 /** The ids of the pieces that findings put on a wire. */
@@ -44,7 +53,7 @@ const composed = new WeakMap<Ledger, Blocks>()
 export const blocks = (ledger: Ledger, { ask }: Event.Findings): Blocks => {
   const known = composed.get(ledger)
   if (known !== undefined) return known
-  const ids = ledger.results.map(({ toolCallId }) => toolCallId)
+  const ids = servedIds(ledger)
   const piece = FindingPiece.pieceOf(ledger.fold, ledger.rows, ids, ask)
   const offer = FindingOffer.offerOf(ledger.fold, ids, ledger.results)
   const made: Blocks = {

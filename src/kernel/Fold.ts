@@ -6,10 +6,11 @@
  */
 import * as Either from "effect/Either"
 import * as Answering from "./Answering.ts"
+import * as ArtifactEvent from "./ArtifactEvent.ts"
 import * as Boundary from "./Boundary.ts"
+import * as Budget from "./Budget.ts"
 import * as CheckState from "./CheckState.ts"
 import * as CoverageEvent from "./CoverageEvent.ts"
-import * as Digest from "./Digest.ts"
 import type * as Event from "./Event.ts"
 import type * as FindingEvent from "./FindingEvent.ts"
 import * as FindingState from "./FindingState.ts"
@@ -23,13 +24,14 @@ import * as SkillState from "./SkillState.ts"
 import * as State from "./State.ts"
 import * as Transcript from "./Transcript.ts"
 import * as Usage from "./Usage.ts"
+import * as WindowState from "./WindowState.ts"
 import * as Wire from "./Wire.ts"
 
 /** The state with what its checks have come to, if it keeps them. */
 const withChecks = (state: State.State, checks: CheckState.CheckState | undefined): State.State =>
   checks === undefined ? state : { ...state, checks }
 
-type Said = Pick<Wire.MessagePiece, "id" | "origin" | "seq" | "cause" | "from" | "message">
+type Said = Pick<Wire.MessagePiece, "id" | "origin" | "seq" | "cause" | "from" | "message" | "placed">
 
 /** Closed messages join the conversation; the transcript keeps only what is open. */
 const say = (state: State.State, said: ReadonlyArray<Said>): State.State => {
@@ -43,10 +45,7 @@ const say = (state: State.State, said: ReadonlyArray<Said>): State.State => {
     ...state,
     transcript: state.transcript.open === undefined ? Transcript.empty : state.transcript,
     messages: [...state.messages, ...pieces],
-    messagesHash:
-      findings === undefined
-        ? pieces.reduce((rolled, { hash }) => Digest.roll(rolled, hash), state.messagesHash)
-        : (findings.rolls.at(-1) ?? ""),
+    messagesHash: WindowState.said(state, pieces, findings),
     ...(findings === undefined ? {} : { findings })
   }
 }
@@ -55,7 +54,11 @@ const say = (state: State.State, said: ReadonlyArray<Said>): State.State => {
 const find = (state: State.State, event: FindingEvent.FindingEvent): State.State => {
   if (state.findings === undefined) return Law.broken(state, "Findings are filed in a run that has them on.")
   const findings = FindingState.step(state.findings, event, { messages: state.messages, seq: state.seq - 1 })
-  return { ...state, findings, messagesHash: findings.rolls.at(-1) ?? "" }
+  const next = { ...state, findings, messagesHash: findings.rolls.at(-1) ?? "" }
+  if (state.window === undefined) return next
+  return findings.served === state.findings.served
+    ? { ...next, messagesHash: state.messagesHash }
+    : WindowState.rehash(next)
 }
 
 /** Something that a reply is expected to: the person's words, or ours in their place. */
@@ -116,6 +119,7 @@ const call = (state: State.State, event: Event.ModelCalled): State.State => {
     ...(model === undefined ? {} : { model }),
     skills,
     ...(findings === undefined ? {} : { findings }),
+    ...(state.window === undefined ? {} : { window: state.window.view }),
     recordedHash: event.wireHash,
     projectedHash: Wire.combine(Wire.rolled(state), parameters)
   }
@@ -140,15 +144,12 @@ const reply = (state: State.State, event: Event.ModelReplied): State.State => {
   const sealed = seal === undefined ? {} : { sealed: { ...seal, reasoning } }
   const message: Message.Assistant = { role: "assistant", content, toolCalls, ...sealed }
   const appended = Transcript.append(state.transcript, message)
-  const unmetered = event.usage === undefined || Usage.total(event.usage) === undefined
   const { calling, ...rest } = state
+  const tokens = Usage.sent(event.usage ?? Usage.none)
   const heard: State.State = {
     ...withChecks(rest, CheckState.reply(state, iteration, event.sentTools)),
-    spent: {
-      ...state.spent,
-      usage: Usage.add(state.spent.usage, event.usage ?? Usage.none),
-      unmetered: state.spent.unmetered + (unmetered ? 1 : 0)
-    }
+    ...(tokens === undefined ? {} : { metered: { iteration, tokens } }),
+    spent: Budget.replied(state.spent, event.usage)
   }
   if (Either.isLeft(appended)) return Law.broken(heard, "A reply comes when no call is open.")
   const { stopReason } = event
@@ -188,19 +189,21 @@ const start = (state: State.State, event: Event.ToolCalled): State.State => {
 }
 
 const settle = (state: State.State, event: Event.ToolSettled): State.State => {
-  const { error, fields, outcome, served, toolCallId, toolName } = event
+  const { error, fields, outcome, placed, served, toolCallId, toolName } = event
   const message: Message.Tool = { role: "tool", toolCallId, toolName, outcome, content: served }
   const settled = Transcript.settle(state.transcript, message)
   if (Either.isLeft(settled))
     return Law.broken(state, `A call has exactly one settlement, in order: ${settled.left.what}`)
   const started = state.startedCalls.find((one) => one.toolCallId === toolCallId)
-  // A tool's own error is quoted; every other text of an error is ours.
-  const byRuntime = State.isOurs(state.started, toolName) || (error !== undefined && error.tag !== "ToolFailed")
+  // A tool's own error is quoted; every other text of an error is ours, and so is a ticket.
+  const isOurs = State.isOurs(state.started, toolName) || placed !== undefined
+  const byRuntime = isOurs || (error !== undefined && error.tag !== "ToolFailed")
+  const stored = placed === undefined ? {} : { placed }
   const asked = started?.seq ?? state.openReply?.seq ?? state.seq - 1
   const next: State.State = {
     ...state,
     transcript: settled.right,
-    settledAt: [...state.settledAt, { seq: state.seq - 1, calledSeq: asked, byRuntime }],
+    settledAt: [...state.settledAt, { seq: state.seq - 1, calledSeq: asked, byRuntime, ...stored }],
     startedCalls: state.startedCalls.filter((one) => one.toolCallId !== toolCallId),
     ...(state.started?.manifest.skills === undefined
       ? {}
@@ -211,6 +214,7 @@ const settle = (state: State.State, event: Event.ToolSettled): State.State => {
             owner: started?.owner ?? {},
             outcome,
             served,
+            ...stored,
             ...(fields === undefined ? {} : { fields })
           })
         }),
@@ -252,10 +256,13 @@ const close = (state: State.State): State.State => {
     if (at === undefined) return []
     const cause: Wire.Cause = { by: "called", seq: at.calledSeq }
     const origin = at.byRuntime ? "runtime" : originOf(message)
-    return [{ id: `result:${at.seq}`, origin, seq: at.seq, cause, message }]
+    const { placed, seq } = at
+    return [{ id: `result:${seq}`, origin, seq, cause, message, ...(placed === undefined ? {} : { placed }) }]
   })
   const first = reply === undefined ? [] : [{ ...replyPlace(state, openReply.seq), message: reply }]
-  return say({ ...rest, settledAt: [] }, [...first, ...said])
+  const closed = say({ ...rest, settledAt: [] }, [...first, ...said])
+  const isOnlyAnswers = unit.settled.every(({ call }) => Answering.isTool(state.started, call.toolName))
+  return isOnlyAnswers && closed.final === undefined ? Answering.notTaken(closed, state.messages.length) : closed
 }
 
 const fail = (state: State.State, event: Event.ModelFailed): State.State => {
@@ -282,13 +289,13 @@ const begin = (state: State.State, event: Event.RunStarted): State.State => {
 const judged = (state: State.State, event: GroundingEvent.GroundingJudged): State.State => {
   const next: State.State = { ...state, grounding: event }
   if (event.action !== "revision-asked") return next
-  return hear({ ...next, revised: true }, event.asked ?? "", "reminded", "runtime")
+  return hear({ ...Answering.supersede(next), revised: true }, event.asked ?? "", "reminded", "runtime")
 }
 
 /** The answer is the last reply, with the boundary that the run asks for, or what fits the schema. */
 const answer = (state: State.State, event: Event.Answered): State.State => {
   const { final } = state
-  const next = { ...state, answered: event }
+  const next = { ...Answering.supersede(state), answered: event }
   const isSaid = final?.iteration === event.iteration && Boundary.compose(state, final) === event.content
   const isGiven = final?.given === undefined ? event.value === undefined : Json.equal(final.given.value, event.value)
   if (!isSaid || !isGiven) return Law.broken(next, "An answer is what the last reply said.")
@@ -300,6 +307,7 @@ export const step = (before: State.State, event: Event.Event): State.State => {
   const state = { ...before, seq: before.seq + 1 }
   if (before.ended !== undefined) return Law.broken(state, "Nothing follows the terminal event.")
   if (before.seq === 0 && event._tag !== "RunStarted") return Law.broken(state, "A record starts with RunStarted.")
+  if (ArtifactEvent.isArtifactEvent(event)) return FoldArtifact.step(state, event)
   switch (event._tag) {
     case "RunStarted":
       return begin(state, event)
@@ -369,14 +377,18 @@ export const step = (before: State.State, event: Event.Event): State.State => {
         : Law.broken(state, "What is read as the answer is the last reply.")
     }
     case "AnswerRejected":
-      return hear(rejected(state, event.issues), event.asked, "reminded", "runtime")
-    case "ArtifactMinted":
-    case "ArtifactResolved":
-    case "ArtifactExpired":
-    case "ArtifactDeleted":
-    case "ArtifactRefused":
-    case "ArtifactPresented":
-      return FoldArtifact.step(state, event)
+      return Answering.notTaken(
+        hear(rejected(state, event.issues), event.asked, "reminded", "runtime"),
+        state.messages.length - 1
+      )
+    case "WindowTrimmed":
+    case "SummaryAsked":
+    case "SummaryReplied":
+    case "SummaryFailed":
+      return WindowState.step(state, event)
+    case "SemanticsDeclared":
+    case "ClaimsRead":
+      return withChecks(state, state.checks && CheckState.claim(state.checks, event))
     case "FaultFound":
       return withChecks(state, state.checks && CheckState.fault(state.checks, event))
     case "ChecksFiled":

@@ -7,6 +7,8 @@
  *                        ├──ModelFailed──▶ Finish failed
  *                        └── a limit ──▶ Finish stopped
  *
+ * Where a window has a summary made of what leaves, it is asked for before the pass: `Summarize`, and then `CallModel`.
+ *
  * Nothing here does work or reads a clock. A program asks `decide` what to do, appends the events of the decision, does
  * what the command says, appends what happened, and folds both with `step`.
  *
@@ -29,6 +31,10 @@ import * as Refusal from "./Refusal.ts"
 import type * as Repertoire from "./Repertoire.ts"
 import * as SkillPass from "./SkillPass.ts"
 import * as State from "./State.ts"
+import * as SummaryWire from "./SummaryWire.ts"
+import * as TokenCount from "./TokenCount.ts"
+import * as WindowPass from "./WindowPass.ts"
+import * as WindowState from "./WindowState.ts"
 import * as Wire from "./Wire.ts"
 
 /** What an agent brings to a decision. `elapsedMs` is the wall time since the run started, as the program's clock says. */
@@ -41,6 +47,8 @@ export interface Spec {
   readonly limits: Event.Limits
   /** Answers are not judged without it. */
   readonly grounding?: GroundingSource.Judging
+  /** Counts what is sent, where a window goes by tokens; without one, their bytes are counted. */
+  readonly counter?: TokenCount.Counter
   readonly elapsedMs: number
   readonly provider?: string
   readonly model?: string
@@ -49,9 +57,13 @@ export interface Spec {
 /** What a program should do next, once the decision's events are on the record. */
 export type Command =
   | { readonly _tag: "CallModel"; readonly wire: Wire.Wire }
+  /** The model is asked for a summary of what is to leave the conversation. */
+  | { readonly _tag: "Summarize"; readonly wire: Wire.Wire }
   | { readonly _tag: "RunTools"; readonly iteration: number; readonly calls: ReadonlyArray<Call.Planned> }
   /** The last reply is to be read by the schema of answers. */
   | { readonly _tag: "ReadAnswer"; readonly iteration: number; readonly content: string }
+  /** What the answer, decoded, says of the claims is to be read. */
+  | { readonly _tag: "ReadClaims"; readonly iteration: number; readonly value: unknown }
   | { readonly _tag: "Finish"; readonly ended: Event.RunEnded }
 
 export interface Decision {
@@ -143,15 +155,27 @@ const select = ({ pieces, skipped, tools }: Riding, state: State.State): Readonl
   ]
 }
 
+const summarize = (state: State.State): Command => {
+  const asking = WindowState.asking(state)
+  const wire = asking === undefined ? Wire.project(state) : SummaryWire.project(asking)
+  return { _tag: "Summarize", wire }
+}
+
 const ask = (spec: Spec, before: State.State): Decision => {
   const pass = spec.skills === undefined ? undefined : SkillPass.decide(spec.skills, before)
   const { pieces = [], skipped = [], tools = [] } = pass ?? {}
   const riding = { pieces: [...spec.pieces, ...pieces], tools: [...spec.tools, ...tools], skipped }
   const chosen = [...(pass?.decisions ?? []), ...select(riding, before)]
   const ridden = chosen.reduce(Fold.step, before)
-  const served = FindingPass.served(ridden)
-  const state = served.reduce(Fold.step, ridden)
-  const selected = [...chosen, ...served]
+  const window = WindowPass.decide(spec.counter ?? TokenCount.estimate, ridden)
+  if (window.summarizes) {
+    // What else is decided is decided again once the summary is there.
+    return { events: window.events, command: summarize(window.events.reduce<State.State>(Fold.step, before)) }
+  }
+  const left = window.events.reduce<State.State>(Fold.step, ridden)
+  const served = FindingPass.served(left)
+  const state = served.reduce(Fold.step, left)
+  const selected = [...chosen, ...window.events, ...served]
   const wire: Wire.Wire = { ...Wire.project(state), parameters: spec.parameters }
   const { selection } = state
   const last = state.marks.at(-1)
@@ -226,9 +250,14 @@ const answer = (spec: Spec, before: State.State, final: State.Final): Decision =
     const reason = Refusal.answerUngrounded(values, values.length + more)
     return finish(state, fresh, end(state, "failed", elapsedMs, reason))
   }
+  if (state.answered === undefined && final.given !== undefined && CheckState.isUnread(state)) {
+    return { events: fresh, command: { _tag: "ReadClaims", iteration, value: final.given.value } }
+  }
   const answered =
     state.answered === undefined ? [...FindingPass.ofAnswer(state, final), answeredWith(state, final)] : []
-  return finish(state, [...fresh, ...answered], end(state, "answered", elapsedMs, undefined))
+  const given = answered.reduce<State.State>(Fold.step, state)
+  const faults = CheckState.answered(given)
+  return finish(given, [...fresh, ...answered, ...faults], end(state, "answered", elapsedMs, undefined))
 }
 
 const next = (spec: Spec, state: State.State): Decision => {
@@ -242,6 +271,7 @@ const next = (spec: Spec, state: State.State): Decision => {
     const calls = Call.plan(state, spec)
     return { events, command: { _tag: "RunTools", iteration: state.iteration, calls } }
   }
+  if (WindowState.asking(state) !== undefined) return { events: [], command: summarize(state) }
   if (calling !== undefined) return { events: [], command: { _tag: "CallModel", wire: Wire.project(state, calling) } }
   if (final !== undefined) {
     if (state.started?.manifest.answer !== undefined && final.given === undefined) return unread(spec, state, final)
@@ -276,6 +306,20 @@ export const abort = (
     state.calling === undefined
       ? []
       : [{ _tag: "ModelFailed", iteration: state.calling, reason: reason.tag, problem: Problem.of(reason), ...partial }]
+  const summary = WindowState.asking(state)
+  const taken = partial.usage === undefined ? {} : { usage: partial.usage }
+  const unsummarized: ReadonlyArray<Event.Event> =
+    summary === undefined
+      ? []
+      : [
+          {
+            _tag: "SummaryFailed",
+            iteration: summary.iteration,
+            reason: reason.tag,
+            problem: Problem.of(reason),
+            ...taken
+          }
+        ]
   const settled = State.unsettled(state).flatMap((call): ReadonlyArray<Event.Event> => {
     const started = state.startedCalls.some(({ toolCallId }) => toolCallId === call.toolCallId)
     const refusal = Refusal.aborted(call.toolName, started)
@@ -286,7 +330,7 @@ export const abort = (
       ]
     )
   })
-  const done = [...report(state), ...failed, ...settled]
+  const done = [...report(state), ...failed, ...unsummarized, ...settled]
   const after = done.reduce(Fold.step, state)
   return [...done, ...CheckState.close(after), end(after, "stopped", elapsedMs, reason)]
 }

@@ -9,9 +9,12 @@ import * as Either from "effect/Either"
 import * as FindingWire from "./FindingWire.ts"
 import type * as Message from "./Message.ts"
 import * as Fold from "./Fold.ts"
+import * as PieceText from "./PieceText.ts"
 import * as State from "./State.ts"
 import * as Value from "./Value.ts"
-import type * as Wire from "./Wire.ts"
+import * as SummaryWire from "./SummaryWire.ts"
+import * as WindowWire from "./WindowWire.ts"
+import * as Wire from "./Wire.ts"
 
 /** A place in a piece's text, with the keys under which it is found. */
 interface Held {
@@ -47,8 +50,8 @@ export interface Sources {
   readonly events: ReadonlyArray<Event.Event>
   readonly messages: Index
   readonly selections: Map<Wire.Selection, Index>
-  /** What findings put on wires beside a selection, read when it is first asked for. */
-  readonly late: Map<FindingWire.Ledger, Index>
+  /** What findings and windows put on wires beside a selection, read when it is first asked for. */
+  readonly late: Map<FindingWire.Ledger | WindowWire.View, Index>
 }
 
 /** The parts of a reply's text that the model chose: its words, and the tool and the arguments of each call. `offset` is into `textOf`. */
@@ -69,20 +72,7 @@ export const partsOf = (
 }
 
 /** Exactly what the model reads in a piece: a reply with calls is its text, then a line for each call. */
-export const textOf = (piece: Wire.Piece): string => {
-  switch (piece.slot) {
-    case "system":
-      return piece.text
-    case "messages": {
-      const { message } = piece
-      if (message.role !== "assistant") return message.content
-      const calls = message.toolCalls.map(({ args, toolName }) => `${toolName} ${args}`)
-      return [...(message.content === "" ? [] : [message.content]), ...calls].join("\n")
-    }
-    case "tools":
-      return join([piece.tool.name, piece.tool.description ?? "", JSON.stringify(piece.tool.schema)])
-  }
-}
+export const textOf = PieceText.of
 
 /** As `textOf`, with the id of each call before the call, or before its result, and where the ids stand. */
 const identifiedOf = (
@@ -103,8 +93,6 @@ const identifiedOf = (
   })
   return { text, ids }
 }
-
-const join = (parts: ReadonlyArray<string>): string => parts.filter((part) => part !== "").join("\n")
 
 const blank = (part: string): string => " ".repeat(part.length)
 
@@ -145,7 +133,7 @@ const readableOf = (piece: Wire.Piece): string => {
     }
     case "tools": {
       const { description = "", name, schema } = piece.tool
-      return join([name, readable(description), readable(JSON.stringify(schema))])
+      return PieceText.join([name, readable(description), readable(JSON.stringify(schema))])
     }
   }
 }
@@ -193,17 +181,23 @@ export const make = (events: ReadonlyArray<Event.Event>): Sources => {
   return { state, events, messages, selections, late: new Map() }
 }
 
-const latePieces = ({ findings }: Wire.Mark): ReadonlyArray<Wire.SystemPiece> =>
-  findings === undefined ? [] : FindingWire.pieces(findings.ledger, findings.config, findings.seq)
-
-const lateIndex = ({ late }: Sources, mark: Wire.Mark): Index | undefined => {
-  if (mark.findings === undefined) return undefined
-  const known = late.get(mark.findings.ledger)
-  if (known !== undefined) return known
+const indexOf = (pieces: ReadonlyArray<Wire.Piece>): Index => {
   const index: Index = new Map()
-  for (const piece of latePieces(mark)) add(index, piece, -1)
-  late.set(mark.findings.ledger, index)
+  for (const [at, piece] of pieces.entries()) add(index, piece, at)
   return index
+}
+
+/** What stood beside the selection of a pass. What a window or a ledger puts there is read once. */
+const lateIndexes = ({ late }: Sources, { findings, window }: Wire.Mark): ReadonlyArray<Index> => {
+  const once = (key: FindingWire.Ledger | WindowWire.View, pieces: () => ReadonlyArray<Wire.Piece>): Index => {
+    const index = late.get(key) ?? indexOf(pieces())
+    late.set(key, index)
+    return index
+  }
+  return [
+    ...(window === undefined ? [] : [once(window, () => Wire.late({ window }))]),
+    ...(findings === undefined ? [] : [once(findings.ledger, () => Wire.late({ findings }))])
+  ]
 }
 
 /** Whether a ticket was sent in place of a result: what the result says was not on that wire. */
@@ -216,6 +210,9 @@ const weak: ReadonlySet<string> = new Set<string>([
   "clock time",
   partOfDate
 ] satisfies ReadonlyArray<Weak>)
+
+const selected = (index: Index | undefined, value: string): ReadonlyArray<Held> =>
+  Value.keys(value).flatMap((key) => index?.get(key.value) ?? [])
 
 const gather = (held: ReadonlyArray<Held>, value: string): ReadonlyArray<Found> => {
   const found = new Map<Wire.Piece, { readonly [P in Part]: Array<Found["tokens"][number]> }>()
@@ -242,19 +239,20 @@ const gather = (held: ReadonlyArray<Held>, value: string): ReadonlyArray<Found> 
 export const carriers = (sources: Sources, pass: number, value: string): ReadonlyArray<Found> => {
   const mark = sources.state.marks.find(({ iteration }) => iteration === pass)
   if (mark === undefined) return []
-  const keys = Value.keys(value)
-  const select = (index: Index | undefined) => keys.flatMap((key) => index?.get(key.value) ?? [])
+  const select = (index: Index | undefined) => selected(index, value)
   const riding = select(sources.selections.get(mark.selection))
   const said = select(sources.messages)
     .filter(
       ({ index, part, piece }) =>
-        index < mark.messages && (part === "ids" || piece.slot !== "messages" || !isCollapsed(mark, piece))
+        index < mark.messages &&
+        !WindowWire.isGone(mark.window, index) &&
+        (part === "ids" || piece.slot !== "messages" || !isCollapsed(mark, piece))
     )
     .sort((a, b) => a.index - b.index)
   return gather(
     [
       ...riding.filter(({ piece }) => piece.slot === "system"),
-      ...select(lateIndex(sources, mark)),
+      ...lateIndexes(sources, mark).flatMap(select),
       ...said,
       ...riding.filter(({ piece }) => piece.slot === "tools")
     ],
@@ -267,19 +265,45 @@ export const holders = (sources: Sources, pass: number, phrase: string): Readonl
   const mark = sources.state.marks.find(({ iteration }) => iteration === pass)
   if (mark === undefined) return []
   const { selection } = mark
-  const said = sources.state.messages.slice(0, mark.messages)
-  const pieces = [...selection.system, ...latePieces(mark), ...said, ...selection.tools]
-  return pieces.flatMap((piece) => {
-    const text = textOf(piece)
-    const said = piece.slot === "messages" && isCollapsed(mark, piece) ? -1 : find(text, phrase)
-    if (said !== -1) return [foundAt(piece, "text", text, phrase, said)]
-    const { ids, text: identified } = identifiedOf(piece)
-    const named = ids.flatMap(({ offset, text }) => {
-      const at = find(text, phrase)
-      return at === -1 ? [] : [offset + at]
-    })
-    return named.slice(0, 1).map((at) => foundAt(piece, "ids", identified, phrase, at))
+  const said = WindowWire.kept(mark.window, sources.state.messages.slice(0, mark.messages))
+  const pieces = [...selection.system, ...Wire.late(mark), ...said, ...selection.tools]
+  return pieces.flatMap((piece) => held(piece, phrase, piece.slot === "messages" && isCollapsed(mark, piece)))
+}
+
+const held = (piece: Wire.Piece, phrase: string, isCollapsed = false): ReadonlyArray<Found> => {
+  const text = textOf(piece)
+  const said = isCollapsed ? -1 : find(text, phrase)
+  if (said !== -1) return [foundAt(piece, "text", text, phrase, said)]
+  const { ids, text: identified } = identifiedOf(piece)
+  const named = ids.flatMap(({ offset, text }) => {
+    const at = find(text, phrase)
+    return at === -1 ? [] : [offset + at]
   })
+  return named.slice(0, 1).map((at) => foundAt(piece, "ids", identified, phrase, at))
+}
+
+/** The messages that held a value, or words, and had left the window before a pass. */
+export const departed = (sources: Sources, pass: number, text: string, phrase: boolean): ReadonlyArray<Found> => {
+  const mark = sources.state.marks.find(({ iteration }) => iteration === pass)
+  if (mark?.window === undefined) return []
+  const { window } = mark
+  const isGone = (index: number): boolean => index < mark.messages && WindowWire.isGone(window, index)
+  if (phrase) return sources.state.messages.flatMap((piece, at) => (isGone(at) ? held(piece, text) : []))
+  return gather(
+    selected(sources.messages, text).filter(({ index }) => isGone(index)),
+    text
+  )
+}
+
+/** What a summary was made of that held a value, or words. `seq` is the event that holds the summary. */
+export const summarized = (sources: Sources, seq: number, text: string, phrase: boolean): ReadonlyArray<Found> => {
+  const made = sources.state.window?.summaries.find(({ outcome }) => outcome?._tag === "Made" && outcome.seq === seq)
+  if (made === undefined) return []
+  const pieces: ReadonlyArray<Wire.Piece> = [
+    ...(made.before === undefined ? [] : [WindowWire.summaryPiece(made.before)]),
+    ...made.messages.map((piece) => ({ ...piece, message: SummaryWire.clipped(piece.message) }))
+  ]
+  return phrase ? pieces.flatMap((piece) => held(piece, text)) : gather(selected(indexOf(pieces), text), text)
 }
 
 const foundAt = (piece: Wire.Piece, part: Part, text: string, phrase: string, start: number): Found => {

@@ -12,10 +12,12 @@ import type * as Event from "./Event.ts"
 import type * as GroundingEvent from "./GroundingEvent.ts"
 import type * as Message from "./Message.ts"
 import type * as Outcome from "./Outcome.ts"
+import * as Present from "./Present.ts"
 import * as CallOutcome from "./CallOutcome.ts"
 import type * as Refusal from "./Refusal.ts"
 import * as SkillState from "./SkillState.ts"
 import * as Transcript from "./Transcript.ts"
+import type * as WindowWire from "./WindowWire.ts"
 import * as Wire from "./Wire.ts"
 
 /** A call of the open reply that has passed every gate and not yet settled. */
@@ -56,7 +58,12 @@ export interface State extends Wire.Source {
   readonly transcript: Transcript.Transcript
   /** The sequence numbers of what the open unit was told by, to name its pieces when it closes. */
   readonly openReply?: { readonly seq: number; readonly iteration: number; readonly stopReason?: Event.StopReason }
-  readonly settledAt: ReadonlyArray<{ readonly seq: number; readonly calledSeq: number; readonly byRuntime: boolean }>
+  readonly settledAt: ReadonlyArray<{
+    readonly seq: number
+    readonly calledSeq: number
+    readonly byRuntime: boolean
+    readonly placed?: CallOutcome.PlacedToolResult
+  }>
   readonly startedCalls: ReadonlyArray<Started>
   /** The pass whose model call has no reply yet. */
   readonly calling?: number
@@ -67,6 +74,10 @@ export interface State extends Wire.Source {
   readonly final?: Final
   /** How often what was given as the answer did not fit the schema of answers, and how it did not the last time. */
   readonly answering?: { readonly rejected: number; readonly issues: ReadonlyArray<string> }
+  /** Where answers that were not taken stand in the conversation, each with what was said of it: those that a later one is in place of, and the last. */
+  readonly notTaken?: { readonly superseded: ReadonlyArray<WindowWire.Range>; readonly last?: WindowWire.Range }
+  /** What the provider counted for a wire, the last time that it did. */
+  readonly metered?: { readonly iteration: number; readonly tokens: number }
   readonly failure?: Event.ModelFailed
   readonly answered?: Event.Answered
   readonly ended?: Event.RunEnded
@@ -107,7 +118,9 @@ export const initial: State = {
 
 /** Whether a tool is ours in a run: a foreign trace may have tools of the same names. */
 export const isOurs = (started: Event.RunStarted | undefined, toolName: string): boolean =>
-  (started?.manifest.skills !== undefined && CallOutcome.isFramework(toolName)) || Answering.isTool(started, toolName)
+  (started?.manifest.skills !== undefined && CallOutcome.isFramework(toolName)) ||
+  Present.isTool(started, toolName) ||
+  Answering.isTool(started, toolName)
 
 /** The calls of the open reply that have no settlement, in order. */
 export const unsettled = (state: State): ReadonlyArray<Message.ToolCall> => {

@@ -79,6 +79,18 @@ export const add: {
 export const isWhole = ({ unknown = {} }: Usage): boolean =>
   counts.every((count) => count === "reasoningTokens" || unknown[count] === undefined || unknown[count] === "uncounted")
 
+/** The tokens of what was sent, or `undefined` if they are not known. */
+export const sent = (usage: Usage): number | undefined => {
+  const { cacheReadTokens = 0, cacheWriteTokens = 0, inputTokens, unknown = {} } = usage
+  const isKnown = (count: Count): boolean => unknown[count] === undefined || unknown[count] === "uncounted"
+  return inputTokens !== undefined &&
+    isKnown("inputTokens") &&
+    isKnown("cacheReadTokens") &&
+    isKnown("cacheWriteTokens")
+    ? inputTokens + cacheReadTokens + cacheWriteTokens
+    : undefined
+}
+
 /** All tokens that were reported, or `undefined` if none were. Reasoning is part of the output already. */
 export const total = (usage: Usage): number | undefined => {
   const known = [usage.inputTokens, usage.cacheReadTokens, usage.cacheWriteTokens, usage.outputTokens].filter(

@@ -11,6 +11,8 @@ import * as Sources from "./Sources.ts"
 import * as State from "./State.ts"
 import * as Value from "./Value.ts"
 import * as WhyMap from "./WhyMap.ts"
+import * as WindowState from "./WindowState.ts"
+import * as WindowWire from "./WindowWire.ts"
 import type * as Wire from "./Wire.ts"
 import * as Written from "./Written.ts"
 
@@ -79,17 +81,62 @@ export const visitValue = (
     if (walk.nodes.size > mostNodes) {
       return gap(walk, "limit", id, `The chain has more than ${mostNodes} nodes and is cut here.`)
     }
-    const found = phrase ? Sources.holders(walk.sources, pass, text) : Sources.carriers(walk.sources, pass, text)
-    if (found.length === 0) {
-      const what = `No spelling of ${Printable.quote(text)} was on the wire of pass ${pass}.`
-      gap(walk, "nowhere", id, what)
-    }
+    const found = lookFor(walk, place, text, phrase)
+    if (found.length === 0) missing(walk, id, place, text, phrase)
     const node = walk.nodes.get(id)
     if (node?.kind === "value" && isUnestablished(walk, pass, found))
       walk.nodes.set(id, { ...node, unestablished: true })
     for (const one of found) visitCarrier(walk, id, pass, one)
   })
   return id
+}
+
+const lookFor = (
+  { sources }: Walk,
+  { pass, place, seq }: Pick<ValueNode, "pass" | "place" | "seq">,
+  text: string,
+  phrase: boolean
+): ReadonlyArray<Sources.Found> => {
+  if (place === "summary") return Sources.summarized(sources, seq, text, phrase)
+  return phrase ? Sources.holders(sources, pass, text) : Sources.carriers(sources, pass, text)
+}
+
+/** Nothing that the model read held a value: whether something had, before it left. */
+const missing = (
+  walk: Walk,
+  id: string,
+  { pass, place }: Pick<ValueNode, "pass" | "place">,
+  text: string,
+  phrase: boolean
+): void => {
+  const value = Printable.quote(text)
+  if (place === "summary") {
+    return gap(walk, "nowhere", id, `No spelling of ${value} was in what the summary of pass ${pass} was made of.`)
+  }
+  const nowhere = `No spelling of ${value} was on the wire of pass ${pass}`
+  const [left] = Sources.departed(walk.sources, pass, text, phrase)
+  if (left === undefined) return gap(walk, "nowhere", id, `${nowhere}.`)
+  gap(walk, "cut", id, `${nowhere}: ${Printable.quote(left.piece.id)} held it, and had left the window by then.`)
+}
+
+/** A summary is the model's own: a value of it goes on in what the summary was made of. */
+const visitSummary = (walk: Walk, id: string, seq: number, text: string): void => {
+  const event = eventAt(walk, seq)
+  if (event?._tag === "WindowTrimmed" && event.carried !== undefined) {
+    const { runId, seq } = event.carried.from
+    const what = `This summary was carried from the run ${Printable.quote(runId)} #${seq}: a model wrote it there.`
+    return gap(walk, "elsewhere", id, what)
+  }
+  if (event?._tag !== "SummaryReplied") return
+  gap(walk, "summarized", id, `A model wrote it of what had left; no source itself (#${seq}).`)
+  const token = Value.tokens(event.content).find((one) => Value.match(one.text, text) !== undefined)
+  const at = Sources.find(event.content, text)
+  const end = at + text.length
+  const phrase = { text: event.content.slice(at, end), start: at, end, phrase: true }
+  const written = token === undefined ? (at === -1 ? undefined : phrase) : Written.ofToken(token)
+  if (written === undefined) return
+  const { iteration: pass } = event
+  edge(walk, id, visitValue(walk, { seq, pass, place: "summary" }, written), "said")
 }
 
 const roleOf = (piece: Wire.Piece): CarrierNode["role"] =>
@@ -155,6 +202,7 @@ const visitCarrier = (walk: Walk, from: string, pass: number, found: Sources.Fou
     "carried",
     spans.reduce<ReadonlyArray<string>>((least, { by }) => (by.length < least.length ? by : least), spans[0]?.by ?? [])
   )
+  if (piece.id === WindowWire.summaryId) return visitSummary(walk, id, seq, spans[0]?.text ?? "")
   if (piece.slot !== "messages") {
     const what = `${piece.slot === "system" ? "piece" : "definition"} ${Printable.quote(piece.id)}`
     const declared = piece.id === FindingWire.pieceId ? visitDeclared(walk, pass, spans[0]?.text ?? "") : undefined
@@ -302,7 +350,7 @@ export const chain = (walk: Walk, question: Question): Chain => {
   // The list grows while it is read.
   for (let next = 0; next < walk.waiting.length; next++) walk.waiting[next]?.()
   const { state } = walk.sources
-  const drifted = state.marks.find(({ projectedHash, recordedHash }) => projectedHash !== recordedHash)
+  const drifted = WindowState.wires(state).find(({ projectedHash, recordedHash }) => projectedHash !== recordedHash)
   if (drifted !== undefined) {
     gap(
       walk,

@@ -13,10 +13,12 @@ import type * as Message from "./Message.ts"
 import * as MessageHash from "./MessageHash.ts"
 import type * as FindingState from "./FindingState.ts"
 import type * as SkillState from "./SkillState.ts"
+import type * as WindowState from "./WindowState.ts"
+import * as WindowWire from "./WindowWire.ts"
 
 /** Why a piece rides: the verb, and the sequence number of the event that it names. */
 export interface Cause {
-  readonly by: "selected" | "asked" | "received" | "carried" | "replied" | "called" | "reminded"
+  readonly by: "selected" | "asked" | "received" | "carried" | "replied" | "called" | "reminded" | "trimmed"
   readonly seq: number
 }
 
@@ -45,6 +47,8 @@ export interface MessagePiece extends Base {
   readonly message: Message.Message
   /** Where a carried message was first recorded. */
   readonly from?: { readonly runId: string; readonly seq: number }
+  /** Of a result that is kept as an artifact: the message is its ticket. */
+  readonly placed?: CallOutcome.PlacedToolResult
 }
 
 /** A tool that the model may call. `schema` is JSON Schema for its arguments. */
@@ -91,6 +95,8 @@ export interface Mark {
   readonly skills: SkillState.SkillState
   /** What of the findings the wire followed from; absent while they are off. */
   readonly findings?: Served
+  /** What had left the conversation; absent while nothing had. */
+  readonly window?: WindowWire.View
   /** Who was asked, if the record says so. */
   readonly provider?: string
   readonly model?: string
@@ -108,6 +114,8 @@ export interface Source {
   readonly marks: ReadonlyArray<Mark>
   /** Absent while findings are off. */
   readonly findings?: FindingState.FindingState
+  /** Absent while nothing has left. */
+  readonly window?: WindowState.WindowState
 }
 
 export const emptySelection: Selection = { system: [], tools: [], systemHash: "", toolsHash: "" }
@@ -156,17 +164,28 @@ export const now = ({ findings }: Pick<Source, "findings">): Served | undefined 
   return { config, ledger, seq: lastServed?.seq ?? 0 }
 }
 
-const blocks = (served: Served | undefined): ReadonlyArray<SystemPiece> =>
-  served === undefined ? [] : FindingWire.pieces(served.ledger, served.config, served.seq)
+/** What stands after the selected texts: what has left, then the findings. */
+export const late = ({ findings, window }: Pick<Mark, "findings" | "window">): ReadonlyArray<SystemPiece> => [
+  ...WindowWire.pieces(window),
+  ...(findings === undefined ? [] : FindingWire.pieces(findings.ledger, findings.config, findings.seq))
+]
 
-const system = (selection: Selection, served: Served | undefined): ReadonlyArray<SystemPiece> => {
-  const late = blocks(served)
-  return late.length === 0 ? selection.system : [...selection.system, ...late]
+/** What a source would serve now, as a mark keeps it. */
+const lateNow = (source: Pick<Source, "findings" | "window">): ReadonlyArray<SystemPiece> => {
+  const findings = now(source)
+  const { window } = source
+  return late({
+    ...(findings === undefined ? {} : { findings }),
+    ...(window === undefined ? {} : { window: window.view })
+  })
 }
 
+const system = (selection: Selection, late: ReadonlyArray<SystemPiece>): ReadonlyArray<SystemPiece> =>
+  late.length === 0 ? selection.system : [...selection.system, ...late]
+
 /** The rolled digests of the wire that would be sent now. */
-export const rolled = (source: Pick<Source, "findings" | "messagesHash" | "selection">) => ({
-  system: blocks(now(source)).reduce((rolled, { hash }) => Digest.roll(rolled, hash), source.selection.systemHash),
+export const rolled = (source: Pick<Source, "findings" | "messagesHash" | "selection" | "window">) => ({
+  system: lateNow(source).reduce((rolled, { hash }) => Digest.roll(rolled, hash), source.selection.systemHash),
   messages: source.messagesHash,
   tools: source.selection.toolsHash
 })
@@ -178,20 +197,20 @@ export const rolled = (source: Pick<Source, "findings" | "messagesHash" | "selec
 export const project = (source: Source, pass?: number): Wire => {
   const mark = pass === undefined ? undefined : source.marks.find(({ iteration }) => iteration === pass)
   if (mark === undefined) {
-    const { findings, messages, selection } = source
+    const { findings, messages, selection, window } = source
     return {
       iteration: source.iteration + 1,
-      system: system(selection, now(source)),
-      messages: findings?.served ?? messages,
+      system: system(selection, lateNow(source)),
+      messages: WindowWire.kept(window?.view, findings?.served ?? messages),
       tools: selection.tools,
       parameters: {}
     }
   }
-  const said = source.messages.slice(0, mark.messages)
-  const { findings } = mark
+  const { findings, window } = mark
+  const said = WindowWire.kept(window, source.messages.slice(0, mark.messages))
   return {
     iteration: mark.iteration,
-    system: system(mark.selection, findings),
+    system: system(mark.selection, late(mark)),
     messages: findings === undefined ? said : FindingWire.messages(findings.ledger, findings.config, said),
     tools: mark.selection.tools,
     parameters: mark.parameters

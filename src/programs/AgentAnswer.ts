@@ -9,6 +9,8 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import * as ClaimCheck from "../kernel/ClaimCheck.ts"
+import type * as ClaimEvent from "../kernel/ClaimEvent.ts"
 import type * as AnswerEvent from "../kernel/AnswerEvent.ts"
 import * as Answering from "../kernel/Answering.ts"
 import type * as Event from "../kernel/Event.ts"
@@ -26,6 +28,8 @@ export interface Asking {
   readonly manifest: Event.Answer
   /** What the model calls to give an answer, unless it is sent the schema itself. */
   readonly tool: Dispatch.Prepared
+  /** An answer, without what it may stand in, decoded. */
+  readonly decode: (value: unknown) => Effect.Effect<unknown, ReadonlyArray<string>>
 }
 
 export interface Reader<out A> {
@@ -53,6 +57,8 @@ const prepared = (
   declared: Answering.declared(schema),
   id: `wherefore/${Answering.toolName}`,
   timeout: Duration.minutes(1),
+  wants: [],
+  validate: Effect.succeed,
   decode,
   encodeSuccess: Effect.succeed,
   encodeFailure: Effect.succeed
@@ -74,7 +80,8 @@ export const make = <A, I, R>(schema: Schema.Schema<A, I, R>): Reader<A> => {
         problems: [],
         asking: {
           manifest: { corrections: Answering.corrections, ...(isObject ? {} : { inside }) },
-          tool: prepared(isObject ? bare : wrapped, given)
+          tool: prepared(isObject ? bare : wrapped, given),
+          decode
         }
       }
     }
@@ -104,6 +111,27 @@ export const read = (
     onSuccess: () => ({ _tag: "AnswerRead", iteration, value })
   })
 }
+
+/**
+ * What an answer says of each claim, where the schema's decoding has put it. A value that is no JSON then is told as it
+ * was written.
+ */
+export const claims = (
+  asking: Asking | undefined,
+  declared: ReadonlyArray<ClaimCheck.DeclaredClaim>,
+  iteration: number,
+  value: unknown
+): Effect.Effect<ClaimEvent.ClaimsRead> =>
+  Effect.map(
+    Effect.orElseSucceed(asking === undefined ? Effect.succeed(value) : asking.decode(value), () => value),
+    (decoded) => {
+      const written = ClaimCheck.read(declared, value)
+      const values = ClaimCheck.read(declared, decoded).map((claimed, n) =>
+        claimed.value === undefined || Either.isRight(Json.canonical(claimed.value)) ? claimed : (written[n] ?? {})
+      )
+      return { _tag: "ClaimsRead", iteration, values }
+    }
+  )
 
 /** The handlers with the one that takes an answer. */
 export const handled = (handlers: Dispatch.Handlers, asking: Asking | undefined): Dispatch.Handlers =>

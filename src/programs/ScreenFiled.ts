@@ -12,6 +12,7 @@ import type * as FindingRow from "../kernel/FindingRow.ts"
 import type * as GroundingEvent from "../kernel/GroundingEvent.ts"
 import * as SafeId from "../kernel/SafeId.ts"
 import type * as State from "../kernel/State.ts"
+import type * as WindowEvent from "../kernel/WindowEvent.ts"
 import * as ScreenLine from "./ScreenLine.ts"
 import * as ScreenShelf from "./ScreenShelf.ts"
 
@@ -98,6 +99,23 @@ const coverageText = (event: CoverageEvent.CoverageEvent): string => {
   return `${named(toolName)}: ${lists}${many}${found}`
 }
 
+const leftBy: { readonly [B in WindowEvent.WindowTrimmed["by"]]: string } = {
+  KeepLast: "the window keeps the last",
+  TokenBudget: "the window has a budget",
+  SummarizeOldest: "the window has a budget",
+  superseded: "answers that were not taken",
+  carried: "as in the run before"
+}
+
+const leftText = ({ by, dropped, summary, tokens, units }: WindowEvent.WindowTrimmed): string =>
+  [
+    `${ScreenLine.counted(units.length, "part")} with ${ScreenLine.counted(dropped.length, "result")}: ${leftBy[by]}`,
+    ...(tokens === undefined
+      ? []
+      : [`${ScreenLine.count(tokens.before)} tok → ${ScreenLine.count(tokens.after)} by ${tokens.by}`]),
+    ...(summary === undefined ? [] : [summary === "made" ? "summarized" : "without a summary"])
+  ].join(" · ")
+
 /** What an event filed, or nothing if it is of another kind or shown elsewhere. `state` is that after the event. */
 export const of = (event: Event.Event, state: State.State): Filed | undefined => {
   const handleOf = handlesOf(state)
@@ -133,6 +151,14 @@ export const of = (event: Event.Event, state: State.State): Filed | undefined =>
     case "AbsenceDeclared":
     case "CoverageDeclared":
       return { verb: "coverage", text: coverageText(event) }
+    case "SemanticsDeclared": {
+      const { rows, toolName } = event
+      return { verb: "settled", text: `${named(toolName)}: ${rows.length} of what the answer is to claim` }
+    }
+    case "ClaimsRead": {
+      const left = event.values.filter((claimed) => !("value" in claimed)).length
+      return { verb: "claims", text: `${event.values.length} read${left === 0 ? "" : `, ${left} left out`}` }
+    }
     case "GroundingJudged":
       return judgedText(event)
     case "FaultFound": {
@@ -141,6 +167,12 @@ export const of = (event: Event.Event, state: State.State): Filed | undefined =>
       const text = `${planted}${kind} at ${seam}: ${message}`
       return advisory === true ? { verb: "doubt", style: "warn", text } : { verb: "fault", style: "bad", text }
     }
+    case "WindowTrimmed":
+      return { verb: "left", text: leftText(event) }
+    case "SummaryReplied":
+      return { verb: "summed", text: ScreenLine.oneLine(event.content) }
+    case "SummaryFailed":
+      return { verb: "failed", style: "warn", text: `no summary: ${event.problem.what}` }
     case "ArtifactMinted":
     case "ArtifactResolved":
     case "ArtifactExpired":

@@ -9,6 +9,7 @@ import * as Json from "../kernel/Json.ts"
 import * as Run from "../kernel/Run.ts"
 import * as Sources from "../kernel/Sources.ts"
 import type * as State from "../kernel/State.ts"
+import * as WindowState from "../kernel/WindowState.ts"
 import * as Wire from "../kernel/Wire.ts"
 import * as Written from "../kernel/Written.ts"
 import * as Usage from "../kernel/Usage.ts"
@@ -76,9 +77,9 @@ const counted = (ticker: Ticker, state: State.State): Ticker => {
   }
 }
 
-/** Bytes of the wire that would be sent now. With findings, results ride with their names or as tickets, and blocks beside them. */
+/** Bytes of the wire that would be sent now. With a window, not all ride; with findings, results ride with their names or as tickets, and blocks beside them. */
 const wireBytes = ({ messageBytes, selectionBytes, state }: Ticker): number => {
-  if (state.findings === undefined) return messageBytes + selectionBytes
+  if (state.findings === undefined && state.window === undefined) return messageBytes + selectionBytes
   const { messages, system, tools } = Wire.project(state)
   return bytesOf([...system, ...messages, ...tools])
 }
@@ -182,7 +183,7 @@ const resultText = (served: string, { full = false, width = 80 }: ScreenLine.Roo
 }
 
 const settled = (before: Ticker, ticker: Ticker, event: Event.ToolSettled, seq: number, options: Options): Shown => {
-  const { durationMs, error, outcome, served, toolCallId, toolName } = event
+  const { durationMs, error, outcome, placed, served, toolCallId, toolName } = event
   const call = before.state.transcript.open?.calls.find((one) => one.toolCallId === toolCallId)
   const name = ScreenLine.brief(toolName, 32, options.room)
   const written = call?.args ?? ""
@@ -196,7 +197,7 @@ const settled = (before: Ticker, ticker: Ticker, event: Event.ToolSettled, seq: 
       verb: verbs[outcome],
       ...(ok ? {} : { style: "warn" as const }),
       text,
-      tail: resultText(served, options.room),
+      tail: placed === undefined ? resultText(served, options.room) : ` → stored (${ScreenLine.bytes(placed.bytes)})`,
       ...ms,
       seq
     },
@@ -282,6 +283,8 @@ export const status = (
     const left = width - ScreenLine.width(head)
     return left < 2 ? line(head) : [ScreenLine.span(head, "faint"), ScreenLine.span(ScreenDraft.line(draft, left))]
   }
+  const summary = WindowState.asking(state)
+  if (summary !== undefined) return line(`▸ pass ${summary.iteration} · asking for a summary · ${time}`)
   const { startedCalls, transcript } = state
   const [running] = startedCalls
   const name = transcript.open?.calls.find(({ toolCallId }) => toolCallId === running?.toolCallId)?.toolName

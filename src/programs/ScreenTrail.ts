@@ -125,7 +125,7 @@ const carrierStep = (walk: Walk, carrier: Chain.CarrierNode, by: ReadonlyArray<s
   if (root?.kind === "root") return { ...step, where: root.what, below: () => gaps }
   const said = roots.find(({ node }) => node.kind === "value")?.node
   if (said?.kind === "value") {
-    const place = said.place === "reply" ? "an earlier reply of the model" : "the arguments of an earlier call"
+    const place = saidIn[said.place]
     const claim = { claim: `said${by.length === 0 ? "" : ` · ${by.join(", ")}`}`, claimStyle: "faint" as const }
     return {
       ...step,
@@ -141,7 +141,14 @@ const carrierStep = (walk: Walk, carrier: Chain.CarrierNode, by: ReadonlyArray<s
   }
 }
 
-const placed = { reply: "said", arguments: "argued", boundary: "told after the answer" } as const
+const saidIn = {
+  reply: "an earlier reply of the model",
+  arguments: "the arguments of an earlier call",
+  boundary: "an earlier answer",
+  summary: "a summary by the model"
+} as const
+
+const placed = { reply: "said", arguments: "argued", boundary: "told after the answer", summary: "summarized" } as const
 
 const askedStep = (walk: Walk, node: Chain.Node, word: ScreenVerdict.Word | undefined): Step | undefined => {
   if (node.kind === "value") {

@@ -89,7 +89,9 @@ const isTold = (walk: Graph, id: string): boolean =>
 const words = (walk: Graph): Known => {
   const values = Array.from(walk.nodes.values()).flatMap((node) => (node.kind === "value" ? [node] : []))
   const known = new Map<string, Word>()
-  for (const { id } of values.sort((a, b) => a.pass - b.pass)) {
+  // A summary is written before the pass that reads it.
+  const turn = ({ pass, place }: Chain.ValueNode): number => pass - (place === "summary" ? 0.5 : 0)
+  for (const { id } of values.sort((a, b) => turn(a) - turn(b))) {
     const carried = carriersOf(walk, id).map((carrier) => carrierWord(walk, carrier, known))
     known.set(id, isTold(walk, id) ? "recorded" : best(carried))
   }

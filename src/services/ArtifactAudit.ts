@@ -9,7 +9,6 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { createHash } from "node:crypto"
 import * as path from "node:path"
@@ -17,44 +16,10 @@ import * as Artifact from "../kernel/Artifact.ts"
 import * as ArtifactFiles from "./ArtifactFiles.ts"
 import type { Kept, Place } from "./ArtifactMedium.ts"
 import * as ArtifactMedium from "./ArtifactMedium.ts"
+import type { Kind, Problem, Report } from "./ArtifactReport.ts"
 import type { ArtifactStoreError } from "./ArtifactStoreError.ts"
 import * as ArtifactTicket from "./ArtifactTicket.ts"
 import * as RecordLock from "./RecordLock.ts"
-
-/**
- * What is wrong. Leftovers of a crash, which a repair removes: `staged` (written, never named), `no-ticket` (bytes alone),
- * `no-bytes` (a ticket alone). Damage, which is only told: `bytes-changed`, `ticket-changed`, `foreign` (a file or a
- * directory that the store did not make), `unreadable`.
- */
-const Kind = Schema.Literal(
-  "staged",
-  "no-ticket",
-  "no-bytes",
-  "bytes-changed",
-  "ticket-changed",
-  "foreign",
-  "unreadable"
-)
-type Kind = typeof Kind.Type
-
-/** `where` is a path from the directory on. */
-const Problem = Schema.Struct({
-  kind: Kind,
-  where: Schema.String,
-  ref: Schema.optionalWith(Artifact.Ref, { exact: true }),
-  what: Schema.String,
-  removed: Schema.Boolean
-})
-export type Problem = typeof Problem.Type
-
-/** How many scopes were looked at, how many artifacts in them are whole, how many bytes those have, and what is wrong. */
-export const Report = Schema.Struct({
-  scopes: Schema.NonNegativeInt,
-  artifacts: Schema.NonNegativeInt,
-  bytes: Schema.NonNegativeInt,
-  problems: Schema.Array(Problem)
-})
-export type Report = typeof Report.Type
 
 export interface Options {
   readonly directory: string
@@ -84,11 +49,12 @@ const tell = (audit: Audit, kind: Kind, at: string, what: string, ref?: Artifact
   audit.problems.push({ kind, where: inside(audit, at), ...(ref === undefined ? {} : { ref }), what, removed })
 }
 
-/** Tells of a leftover, and removes it if that was asked for. */
-const leftover = (audit: Audit, kind: Kind, at: string, what: string, ref: Artifact.Ref): Result<void> =>
+/** Tells of a leftover, and removes it if that was asked for and it can be nothing else. */
+const leftover = (audit: Audit, kind: Kind, at: string, what: string, ref: Artifact.Ref, isSure = true): Result<void> =>
   Effect.gen(function* () {
-    if (audit.repair) yield* ArtifactFiles.remove(audit.files, at)
-    tell(audit, kind, at, what, ref, audit.repair)
+    const isRemoved = audit.repair && isSure
+    if (isRemoved) yield* ArtifactFiles.remove(audit.files, at)
+    tell(audit, kind, at, what, ref, isRemoved)
   })
 
 /** Whether nobody writes the staged file any more. */
@@ -181,13 +147,13 @@ const auditTicket = (
     yield* leftover(audit, "no-bytes", at, "It is a ticket without its bytes.", ref)
   })
 
-const auditAlone = (audit: Audit, directory: string, ref: Artifact.Ref): Result<void> =>
+const auditAlone = (audit: Audit, directory: string, ref: Artifact.Ref, isSure: boolean): Result<void> =>
   Effect.gen(function* () {
     const at = ArtifactFiles.fileOf(directory, ref, "bytes")
     if (yield* isBeingPut(audit, ref)) return
     if (yield* isThere(audit, ArtifactFiles.fileOf(directory, ref, "ticket"))) return
     if (!(yield* isThere(audit, at))) return
-    yield* leftover(audit, "no-ticket", at, "These are bytes without their ticket.", ref)
+    yield* leftover(audit, "no-ticket", at, "These are bytes without their ticket.", ref, isSure)
   })
 
 const auditPlace = (audit: Audit, place: Place, directory: string): Result<void> =>
@@ -201,8 +167,11 @@ const auditPlace = (audit: Audit, place: Place, directory: string): Result<void>
       if (ref === undefined) tell(audit, "foreign", path.join(directory, name), "The store made no such file.")
       else (kind === "ticket" ? tickets : bytes).add(ref)
     }
+    const before = audit.problems.length
     for (const ref of tickets) yield* auditTicket(audit, place, directory, ref, bytes.has(ref))
-    for (const ref of bytes) if (!tickets.has(ref)) yield* auditAlone(audit, directory, ref)
+    // A damaged ticket may be that of the bytes.
+    const isSure = !audit.problems.slice(before).some(({ kind }) => kind === "ticket-changed" || kind === "unreadable")
+    for (const ref of bytes) if (!tickets.has(ref)) yield* auditAlone(audit, directory, ref, isSure)
   })
 
 /** Goes down to the directories of scopes; at each level a name is one that the store gives, or it is foreign. */

@@ -17,13 +17,17 @@ import * as Printable from "../kernel/Printable.ts"
 import type * as Seal from "../kernel/Seal.ts"
 import type * as Usage from "../kernel/Usage.ts"
 import type * as Wire from "../kernel/Wire.ts"
+import type * as AnthropicLLM from "./AnthropicLLM.ts"
 import * as Instant from "./Instant.ts"
 import { failure, type LLMError } from "./LLMError.ts"
+import type * as OpenAiLLM from "./OpenAiLLM.ts"
 import type * as OpenAiCompatibleLLM from "./OpenAiCompatibleLLM.ts"
 import * as ScriptedLLM from "./ScriptedLLM.ts"
 
 export { failure, LLMError } from "./LLMError.ts"
 export type { Details, Reason } from "./LLMError.ts"
+export type { Options as AnthropicOptions } from "./AnthropicLLM.ts"
+export type { Options as OpenAiOptions } from "./OpenAiLLM.ts"
 export type { Options as OpenAiCompatibleOptions } from "./OpenAiCompatibleLLM.ts"
 export type { Call, Chooser, Fault, Line, Options as ScriptedOptions, Step, Steps } from "./ScriptedLLM.ts"
 export { byPass, call, fail, say, Script, ScriptIncomplete, together } from "./ScriptedLLM.ts"
@@ -273,6 +277,30 @@ export const layerScripted = (
   Layer.effectContext(
     Effect.map(ScriptedLLM.make(script, options), (made) =>
       Context.make(LLM, LLM.of(made.llm)).pipe(Context.add(ScriptedLLM.Script, made.script))
+    )
+  )
+
+/**
+ * Asks a model of Anthropic's. Needs the package `@ai-sdk/anthropic`, loaded when the layer is built; the key is read from
+ * `ANTHROPIC_API_KEY` if none is given.
+ */
+export const layerAnthropic = (options: AnthropicLLM.Options): Layer.Layer<LLM, LLMError> =>
+  Layer.unwrapEffect(
+    Effect.map(
+      Effect.promise(() => import("./AnthropicLLM.ts")),
+      ({ layer }) => layer(options)
+    )
+  )
+
+/**
+ * Asks a model of OpenAI's, and has nothing kept there. Needs the package `@ai-sdk/openai`, loaded when the layer is
+ * built; the key is read from `OPENAI_API_KEY` if none is given.
+ */
+export const layerOpenAi = (options: OpenAiLLM.Options): Layer.Layer<LLM, LLMError> =>
+  Layer.unwrapEffect(
+    Effect.map(
+      Effect.promise(() => import("./OpenAiLLM.ts")),
+      ({ layer }) => layer(options)
     )
   )
 

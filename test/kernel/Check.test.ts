@@ -171,7 +171,7 @@ describe("ClaimCheck", () => {
         witnesses: ["call of 42"],
         predicate: "total",
         epoch: "5",
-        message: 'The answer says that total of cart is "43", and a tool had settled it as "42".'
+        message: "The answer says that total of cart is 43, and a tool had settled it as 42."
       }
     ])
     for (const [claimed, settled] of [

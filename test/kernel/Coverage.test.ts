@@ -321,7 +321,11 @@ describe("Coverage.compose", () => {
   })
 
   it("puts one block after the answer: merged in run order, duplicates by what and why dropped", () => {
-    const first = of({ checked: [{ what: "b" }, { what: "a" }], cannotCover: [{ what: "paper", why: "unscanned" }] })
+    const first = of({
+      checked: [{ what: "b" }, { what: "a" }],
+      notChecked: [{ what: "a" }],
+      cannotCover: [{ what: "paper", why: "unscanned" }]
+    })
     const second = of({
       checked: [{ what: "a" }, { what: "a", why: "twice" }, { what: "c" }],
       notChecked: [{ what: "a" }],

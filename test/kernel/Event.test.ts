@@ -58,6 +58,8 @@ describe("Event", () => {
       "FindingsCollapsed",
       "AbsenceDeclared",
       "CoverageDeclared",
+      "SemanticsDeclared",
+      "ClaimsRead",
       "GroundingJudged",
       "FaultFound",
       "ChecksFiled",
@@ -68,7 +70,11 @@ describe("Event", () => {
       "ArtifactExpired",
       "ArtifactDeleted",
       "ArtifactRefused",
-      "ArtifactPresented"
+      "ArtifactPresented",
+      "WindowTrimmed",
+      "SummaryAsked",
+      "SummaryReplied",
+      "SummaryFailed"
     ])
   })
 
@@ -80,7 +86,8 @@ describe("Event", () => {
 
   it("is read back as it was, whatever it is", () => {
     // Their arguments, schemas and judged values are any value here, and JSON in a record.
-    const open = ["ToolDeclared", "ModelCalled", "ToolCalled", "ToolSettled", "CursorMoved", "Answered", "AnswerRead"]
+    const asked = ["ToolDeclared", "ModelCalled", "ToolCalled", "ToolSettled", "CursorMoved"]
+    const open = [...asked, "Answered", "AnswerRead", "SemanticsDeclared", "ClaimsRead"]
     const known = Event.Event.members.filter((member) => !open.includes(tagOf(member)))
     FastCheck.assert(
       FastCheck.property(Arbitrary.make(Schema.Union(...known)), (event) => {

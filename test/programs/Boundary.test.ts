@@ -1,7 +1,7 @@
 import * as Tool from "@effect/ai/Tool"
 import * as Toolkit from "@effect/ai/Toolkit"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Either, Schema } from "effect"
+import { Effect, Either, Layer, Schema } from "effect"
 import type * as Event from "../../src/kernel/Event.ts"
 import * as Coverage from "../../src/kernel/Coverage.ts"
 import * as Run from "../../src/kernel/Run.ts"
@@ -138,6 +138,22 @@ describe("An answer with its boundary", () => {
         assert.deepStrictEqual(there?.next, { runId: "r", question: { kind: "value", text: "8800" } })
         assert.isTrue(Why.value(before, "8800").edges.some(({ grounds }) => grounds === "declared"))
       }).pipe(Effect.provide(services(script)))
+    })
+  )
+
+  it.effect("is the JSON alone where a schema is answered in text", () =>
+    Effect.gen(function* () {
+      const answer = Schema.Struct({ shelf: Schema.Number })
+      const agent = Agent.make({ name: "finder", instructions: "Find.", toolkit, answer, ...inAnswer })
+      const [shop, tools, model] = services(LLM.byPass([look("lamp"), '{"shelf":1180}']))
+      const json = Layer.effect(
+        LLM.LLM,
+        Effect.map(LLM.LLM, (llm) => LLM.LLM.of({ ...llm, answers: "json" }))
+      )
+      const run = Agent.run(agent, "Find a lamp.", { runId: "r" })
+      const outcome = yield* run.pipe(Effect.provide([shop, tools, Layer.provideMerge(json, model)]))
+      assert.strictEqual(outcome.answer, '{"shelf":1180}')
+      assert.deepStrictEqual(outcome.value, { shelf: 1180 })
     })
   )
 

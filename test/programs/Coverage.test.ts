@@ -24,7 +24,7 @@ const run = (result: unknown, maxResultChars = 10_000) =>
       ({ _tag }) => _tag === "AbsenceDeclared" || _tag === "CoverageDeclared" || _tag === "ToolSettled"
     )
     const settled = events.flatMap((event) => (event._tag === "ToolSettled" ? [event.outcome] : []))
-    return { tags: told.map(({ _tag }) => _tag), settled, state: Run.fold(events) }
+    return { told, tags: told.map(({ _tag }) => _tag), settled, state: Run.fold(events) }
   }).pipe(
     Effect.provide([
       Shop.services,
@@ -78,8 +78,10 @@ describe("Coverage of a call", () => {
   it.effect("is recorded up to a bound, and what is beyond it is counted", () =>
     Effect.gen(function* () {
       const checked = ["\ud800".padEnd(3_000, "x"), ...Array.from({ length: 999 }, (_, n) => `shelf ${n}`)] as const
-      const huge = Either.getOrThrow(Coverage.absent({ what: "a lamp", checked: [...checked] }))
-      const { state } = yield* run(huge, 100)
+      const huge = Either.getOrThrow(Coverage.absent({ what: "a lamp", checked: [...checked], notChecked: ["attic"] }))
+      const { state, told } = yield* run(huge, 100)
+      const counted = told.flatMap((event) => (event._tag === "AbsenceDeclared" ? [event.more] : []))
+      assert.deepStrictEqual(counted, [800])
       assert.deepStrictEqual(state.violations, [])
       const own = state.coverage?.[0]?.checked ?? []
       assert.lengthOf(own, 200)

@@ -3,8 +3,11 @@ import * as Tool from "@effect/ai/Tool"
 import * as Toolkit from "@effect/ai/Toolkit"
 import { Effect, Either, Schema } from "effect"
 import * as Coverage from "../../src/kernel/Coverage.ts"
+import * as Event from "../../src/kernel/Event.ts"
+import * as FindingPass from "../../src/kernel/FindingPass.ts"
 import * as Findings from "../../src/kernel/Findings.ts"
 import * as Run from "../../src/kernel/Run.ts"
+import type * as State from "../../src/kernel/State.ts"
 import * as Why from "../../src/kernel/Why.ts"
 import * as Wire from "../../src/kernel/Wire.ts"
 import * as Written from "../../src/kernel/Written.ts"
@@ -432,6 +435,82 @@ describe("A run with findings", () => {
         event._tag === "FindingConflicted" ? [[event.witnesses.length, event.more]] : []
       )
       assert.deepStrictEqual(conflicts, [[64, 32]])
+    }).pipe(Effect.provide(services))
+  )
+
+  it.effect("files a conflict once, however often it is stated again", () =>
+    Effect.gen(function* () {
+      const states: ReadonlyArray<ReadonlyArray<number>> = [[], [1, 2], [2], [1]]
+      const again: LLM.Chooser = ({ iteration }) => {
+        const values = states[iteration - 1]
+        if (values === undefined) return LLM.say("So.")
+        const previous = values.map((value, at) => fact(`r${at + 1}`, "A", "costs", value))
+        const asked = { of: "order", _findings: { previous } }
+        return LLM.together(LLM.call("look", asked), LLM.call("look", { of: "zone" }))
+      }
+      yield* Agent.run(agent, "What?", { runId: "c" }).pipe(Effect.provide(LLM.layerScripted(again)))
+      const conflicts = (yield* Shop.events("c")).flatMap((event) =>
+        event._tag === "FindingConflicted" ? [[event.iteration, event.key]] : []
+      )
+      assert.deepStrictEqual(conflicts, [[2, ["order", "A", "costs", null]]])
+    }).pipe(Effect.provide(services))
+  )
+
+  it.effect("sends what it says it sends when results are judged in no order", () =>
+    Effect.gen(function* () {
+      const unordered: LLM.Chooser = ({ iteration }) => {
+        if (iteration > 2) return LLM.say("So.")
+        const noise = ["r3", "r1", "r2"].map((toolCallId) => ({ toolCallId, standing: "noise" }))
+        const judged = iteration === 1 ? {} : { _findings: { previous: noise } }
+        return LLM.together(...["order", "zone", "stock"].map((of) => LLM.call("look", { of, ...judged })))
+      }
+      yield* Agent.run(agent, "What?", { runId: "u" }).pipe(Effect.provide(LLM.layerScripted(unordered)))
+      const state = Run.fold(yield* Shop.events("u"))
+      assert.deepStrictEqual(state.violations, [])
+      const tickets = Wire.project(state, 3).messages.filter(
+        ({ message }) => message.role === "tool" && message.content.includes('"collapsed":true')
+      )
+      assert.lengthOf(tickets, 3)
+      for (const { iteration, recordedHash } of state.marks) {
+        assert.strictEqual(Wire.hash(Wire.project(state, iteration)), recordedHash)
+      }
+    }).pipe(Effect.provide(services))
+  )
+
+  it.effect("takes a value for given by what a person or the application wrote, and by nobody else", () =>
+    Effect.gen(function* () {
+      const { events } = yield* played
+      const replied = events.map(({ _tag }) => _tag).lastIndexOf("ModelReplied")
+      const state = Run.fold(events.slice(0, replied + 1))
+      const [piece] = state.pieces
+      const [person] = state.messages
+      const { final } = state
+      if (piece === undefined || person === undefined || final === undefined) return assert.fail("no answer")
+      const filed = (more: Partial<State.State>) =>
+        FindingPass.ofAnswer({ ...state, ...more }, final).flatMap((event) =>
+          event._tag === "ContingencyFiled" && event.row !== undefined ? [event.row.value] : []
+        )
+      assert.deepStrictEqual(filed({}), ["5150", "4410"])
+      for (const origin of Event.Origin.literals) {
+        const expected = origin === "person" || origin === "app" ? ["4410"] : ["5150", "4410"]
+        const declared = { ...piece.declared, id: "more", origin, text: "Count 5150." }
+        assert.deepStrictEqual(filed({ pieces: [...state.pieces, { ...piece, declared }] }), expected, origin)
+        const message = { role: "user" as const, content: "Count 5150." }
+        const said = { ...person, origin, message }
+        assert.deepStrictEqual(filed({ messages: [...state.messages, said] }), expected, origin)
+      }
+    }).pipe(Effect.provide(services))
+  )
+
+  it.effect("files nothing of a call that has been started, whatever its tool takes by now", () =>
+    Effect.gen(function* () {
+      const { events } = yield* played
+      const filed = events.findIndex(({ _tag }) => _tag === "FindingDeclared")
+      const started = events.findIndex(({ _tag }, at) => at > filed && _tag === "ToolCalled")
+      const known = { tools: [] }
+      const bare = events.slice(0, started + 1).filter((_, at) => at < filed || at === started)
+      assert.isEmpty(FindingPass.ofCalls(Run.fold(bare), known))
+      assert.isNotEmpty(FindingPass.ofCalls(Run.fold(bare.slice(0, -1)), known))
     }).pipe(Effect.provide(services))
   )
 })

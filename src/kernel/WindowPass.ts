@@ -1,0 +1,186 @@
+/**
+ * A `WindowPass` is what the pass to come lets go of the conversation, and the summary that it has the model asked for.
+ *
+ * @internal
+ */
+import * as CallOutcome from "./CallOutcome.ts"
+import * as PieceText from "./PieceText.ts"
+import type * as State from "./State.ts"
+import * as SummaryWire from "./SummaryWire.ts"
+import * as TokenCount from "./TokenCount.ts"
+import * as Window from "./Window.ts"
+import type * as WindowEvent from "./WindowEvent.ts"
+import * as WindowState from "./WindowState.ts"
+import * as WindowWire from "./WindowWire.ts"
+import * as Wire from "./Wire.ts"
+
+/** A closed unit of the conversation that is sent. */
+interface Unit extends Omit<Window.Unit, "tokens"> {
+  readonly id: string
+  readonly from: number
+  readonly pieces: ReadonlyArray<Wire.MessagePiece>
+}
+
+const unitsOf = ({ findings, messages, window }: State.State): ReadonlyArray<Unit> => {
+  const sent = findings?.served ?? messages
+  const units: Array<Unit & { readonly pieces: Array<Wire.MessagePiece> }> = []
+  for (const [at, piece] of sent.entries()) {
+    if (WindowWire.isGone(window?.view, at)) continue
+    const { id, message, origin } = piece
+    if (message.role === "tool") {
+      units.at(-1)?.pieces.push(piece)
+      continue
+    }
+    units.push({
+      id,
+      from: at,
+      kind: message.role === "user" ? "said" : message.toolCalls.length === 0 ? "reply" : "calls",
+      isRequest: message.role === "user" && origin === "person",
+      pieces: [piece]
+    })
+  }
+  return units
+}
+
+interface Left {
+  readonly by: WindowEvent.WindowTrimmed["by"]
+  readonly units: ReadonlyArray<Pick<Unit, "id" | "pieces">>
+  readonly tokens?: WindowEvent.Count
+  readonly summary?: WindowEvent.WindowTrimmed["summary"]
+}
+
+const trimmed = (
+  state: Pick<State.State, "iteration">,
+  { by, summary, tokens, units }: Left
+): ReadonlyArray<WindowEvent.WindowTrimmed> => {
+  const [first, ...rest] = units.map(({ id }) => id)
+  if (first === undefined) return []
+  const pieces = units.flatMap((unit) => unit.pieces)
+  return [
+    {
+      _tag: "WindowTrimmed",
+      iteration: state.iteration + 1,
+      by,
+      units: [first, ...rest],
+      dropped: pieces.flatMap(({ message }) =>
+        message.role === "tool" && CallOutcome.hasRun(message.outcome)
+          ? [{ toolCallId: message.toolCallId, toolName: message.toolName }]
+          : []
+      ),
+      chars: pieces.reduce((sum, piece) => sum + PieceText.of(piece).length, 0),
+      ...(tokens === undefined ? {} : { tokens }),
+      ...(summary === undefined ? {} : { summary })
+    }
+  ]
+}
+
+/** Answers that were not taken, once a later one was given: only the last is of use, and none beside one that was taken. */
+const superseded = (state: State.State): ReadonlyArray<WindowEvent.WindowTrimmed> => {
+  const ranges = state.notTaken?.superseded ?? []
+  if (ranges.length === 0) return []
+  const units = unitsOf(state).filter(({ from }) => ranges.some(([start, end]) => start <= from && from < end))
+  return trimmed(state, { by: "superseded", units })
+}
+
+/** How many tokens the wire of the pass to come has, and by what factor the counter is put right. */
+const measure = (counter: TokenCount.Counter, state: State.State) => {
+  const { metered } = state
+  const { messages, system, tools } = Wire.project(state)
+  const conversation = TokenCount.ofAll(counter, messages)
+  const other = TokenCount.ofAll(counter, [...system, ...tools])
+  const last = metered === undefined ? undefined : Wire.project(state, metered.iteration)
+  const counted = last === undefined ? 0 : TokenCount.ofAll(counter, [...last.system, ...last.messages, ...last.tools])
+  const isKnown = metered !== undefined && metered.tokens > 0 && counted > 0
+  const factor = isKnown ? metered.tokens / counted : 1
+  return { conversation, other, factor, by: isKnown ? ("provider" as const) : counter.by }
+}
+
+/** What a strategy lets go, and what was counted for it. */
+const overdue = (
+  counter: TokenCount.Counter,
+  state: State.State,
+  strategy: Window.Strategy
+): { readonly units: ReadonlyArray<Unit>; readonly tokens?: WindowEvent.Count } => {
+  const units = unitsOf(state)
+  if (strategy._tag === "KeepLast") {
+    if (!Window.isOver(strategy, { units: units.length, tokens: 0 })) return { units: [] }
+    const sized = units.map((unit) => ({ ...unit, tokens: 0 }))
+    return { units: pick(units, Window.cut(sized, Window.fitting(strategy, 0))) }
+  }
+  const { by, conversation, factor, other } = measure(counter, state)
+  const before = Math.round((conversation + other) * factor)
+  if (!Window.isOver(strategy, { units: units.length, tokens: before })) return { units: [] }
+  const sized = units.map((unit) => ({ ...unit, tokens: TokenCount.ofAll(counter, unit.pieces) * factor }))
+  const left = Window.cut(sized, Window.fitting(strategy, other * factor))
+  const gone = left.reduce((sum, at) => sum + (sized[at]?.tokens ?? 0), 0)
+  const after = Math.max(0, Math.round(before - gone))
+  return { units: pick(units, left), tokens: { by, name: counter.name, before, after, limit: strategy.tokens } }
+}
+
+const pick = (units: ReadonlyArray<Unit>, at: ReadonlyArray<number>): ReadonlyArray<Unit> =>
+  at.flatMap((index) => units[index] ?? [])
+
+export interface Decision {
+  readonly events: ReadonlyArray<WindowEvent.WindowEvent>
+  /** The model is to be asked for a summary before anything else is decided. */
+  readonly summarizes: boolean
+}
+
+/**
+ * What leaves before the pass to come. `state` holds all else that the pass has decided, so that its whole wire is counted;
+ * a request for a summary rests on none of that.
+ */
+export const decide = (counter: TokenCount.Counter, before: State.State): Decision => {
+  const old = superseded(before)
+  const state = old.reduce((state, event) => WindowState.step({ ...state, seq: state.seq + 1 }, event), before)
+  const strategy = state.started?.manifest.window
+  const nothing: Decision = { events: old, summarizes: false }
+  if (strategy === undefined) return nothing
+  const made = WindowState.settled(state)
+  if (made?.outcome !== undefined) {
+    const isHere = unitsOf(state).filter(({ id }) => made.units.includes(id))
+    const summary = made.outcome._tag === "Made" ? "made" : "failed"
+    const tokens = made.tokens === undefined ? {} : { tokens: made.tokens }
+    return {
+      events: [...old, ...trimmed(state, { by: strategy._tag, units: isHere, ...tokens, summary })],
+      summarizes: false
+    }
+  }
+  const { tokens, units } = overdue(counter, state, strategy)
+  const [first, ...rest] = units.map(({ id }) => id)
+  if (first === undefined) return nothing
+  const counted = tokens === undefined ? {} : { tokens }
+  if (strategy._tag !== "SummarizeOldest") {
+    return { events: [...old, ...trimmed(state, { by: strategy._tag, units, ...counted })], summarizes: false }
+  }
+  const asked = WindowState.asked(state, [first, ...rest])
+  if (asked === undefined) return nothing
+  const event: WindowEvent.SummaryAsked = {
+    _tag: "SummaryAsked",
+    iteration: state.iteration + 1,
+    wireHash: Wire.hash(SummaryWire.project(asked)),
+    units: [first, ...rest],
+    ...counted
+  }
+  return { events: [...old, event], summarizes: true }
+}
+
+/**
+ * What had left in a run that has ended, for the one that follows it up: its messages are carried from the event
+ * `first` on, in their order. Answers that were not taken are left behind.
+ */
+export const carried = (runId: string, state: State.State, first: number): ReadonlyArray<WindowEvent.WindowTrimmed> => {
+  const { view } = state.window ?? WindowState.none
+  const over = [...view.gone, ...(state.notTaken?.superseded ?? [])]
+  const pieces = state.messages.flatMap((piece, at) =>
+    over.some(([from, to]) => from <= at && at < to) ? [{ ...piece, id: `carried:${first + at}` }] : []
+  )
+  const units = pieces.map((piece) => ({ id: piece.id, pieces: [piece] }))
+  const [event] = trimmed({ iteration: 0 }, { by: "carried", units })
+  if (event === undefined) return []
+  const heads = pieces.flatMap(({ id, message }) => (message.role === "tool" ? [] : [id]))
+  const [head = event.units[0], ...rest] = heads
+  const { summary } = view
+  const kept = summary && { from: summary.from ?? { runId, seq: summary.seq }, content: summary.content }
+  return [{ ...event, units: [head, ...rest], ...(kept === undefined ? {} : { carried: kept }) }]
+}
