@@ -11,8 +11,8 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { createHash } from "node:crypto"
 import * as Artifact from "../kernel/Artifact.ts"
-import type { Problem, Report } from "./ArtifactAudit.ts"
 import type { Kept, Place } from "./ArtifactMedium.ts"
+import type { Problem, Report } from "./ArtifactReport.ts"
 import type { ArtifactStoreError } from "./ArtifactStoreError.ts"
 import type { Listed } from "./S3Bucket.ts"
 import * as S3Connection from "./S3Connection.ts"
@@ -57,19 +57,29 @@ const tell = (
   problems.push({ kind, where: key.slice(root.length), ...(ref === undefined ? {} : { ref }), what, removed })
 }
 
-/** Tells of a leftover, and removes it if that was asked for. */
+/** Tells of a leftover, and removes it if that was asked for and it can be nothing else. */
 const leftover = (
   audit: Audit,
   kind: Problem["kind"],
   key: string,
   what: string,
   ref: Artifact.Ref,
-  remove: Result<void> = audit.bucket.remove(key)
+  remove: Option.Option<Result<void>> = Option.some(audit.bucket.remove(key))
 ): Result<void> =>
   Effect.gen(function* () {
-    if (audit.repair) yield* remove
-    tell(audit, kind, key, what, ref, audit.repair)
+    const isRemoved = audit.repair && Option.isSome(remove)
+    if (isRemoved) yield* remove.value
+    tell(audit, kind, key, what, ref, isRemoved)
   })
+
+const isDamage = ({ kind }: Problem): boolean =>
+  kind === "ticket-changed" || kind === "unreadable" || kind === "foreign"
+
+/** Whether bytes of this place can be nothing but a leftover: a damaged ticket may be theirs. */
+const isSure = ({ problems }: Audit, place: Place): boolean => {
+  const folder = S3Key.folder("", "tickets", place)
+  return !problems.some((problem) => isDamage(problem) && problem.where.startsWith(folder))
+}
 
 const isOld = ({ now }: Audit, { at }: Pick<Listed, "at">): Effect.Effect<boolean> =>
   Effect.map(now, (ms) => at !== undefined && ms - at > graceMs)
@@ -137,7 +147,8 @@ const auditAlone = (audit: Audit, listed: Listed, place: Place, ref: Artifact.Re
     if (!(yield* isOld(audit, listed))) return
     const [ticket] = yield* audit.bucket.list(S3Key.ticketPrefix(audit.root, place, ref), 1)
     if (ticket !== undefined || !(yield* isThere(audit, listed.key))) return
-    yield* leftover(audit, "no-ticket", listed.key, "These are bytes without their ticket.", ref)
+    const remove = isSure(audit, place) ? Option.some(audit.bucket.remove(listed.key)) : Option.none()
+    yield* leftover(audit, "no-ticket", listed.key, "These are bytes without their ticket.", ref, remove)
   })
 
 /** A fault of the store at one object is told of, and the others are looked at. */
@@ -165,14 +176,8 @@ const auditUploads = (audit: Audit): Result<void> =>
             return tell(audit, "foreign", upload.key, "The store began no such upload.")
           }
           if (!(yield* isOld(audit, upload))) return
-          yield* leftover(
-            audit,
-            "staged",
-            upload.key,
-            "A put that never ended left it.",
-            part.name,
-            bucket.abort(upload)
-          )
+          const abort = Option.some(bucket.abort(upload))
+          yield* leftover(audit, "staged", upload.key, "A put that never ended left it.", part.name, abort)
         })
     )
   })

@@ -15,7 +15,7 @@ import * as ArtifactVerbs from "./ArtifactVerbs.ts"
 import * as S3Connection from "./S3Connection.ts"
 import * as S3Medium from "./S3Medium.ts"
 
-export type { Report } from "./ArtifactAudit.ts"
+export type { Report } from "./ArtifactReport.ts"
 export { verify } from "./S3ArtifactAudit.ts"
 export type { Credentials } from "./S3Signer.ts"
 

@@ -193,6 +193,23 @@ describe("S3ArtifactStore.verify", () => {
     })
   )
 
+  it.effect("removes no bytes that may be those of a ticket that somebody renamed", () =>
+    Effect.gen(function* () {
+      const { given, kept } = yield* filled()
+      const [bytes = "", ticket = ""] = kept[0]?.keys ?? []
+      const renamed = ticket.replace("art_", "old_")
+      server.write(renamed, fs.readFileSync(server.fileOf(ticket)))
+      fs.rmSync(server.fileOf(ticket))
+      server.age(server.fileOf(bytes))
+      const { problems } = yield* S3Server.verify(given, true)
+      assert.deepStrictEqual(problems.map(({ kind, removed }) => `${kind} ${removed}`).sort(), [
+        "foreign false",
+        "no-ticket false"
+      ])
+      assert.include(server.keys(given.prefix), bytes)
+    })
+  )
+
   it.effect("removes a ticket whose bytes are gone, and no artifact that is only damaged", () =>
     Effect.gen(function* () {
       const { given, kept, store } = yield* filled()
