@@ -166,7 +166,11 @@ describe("S3ArtifactStore.verify", () => {
       const place = ArtifactMedium.placeOf(scopes[0]!)
       const orphan = S3Key.bytesKey(`${given.prefix}/`, place, `art_${"o".repeat(22)}`)
       server.write(orphan, "orphan")
-      const foreign = [`${given.prefix}/notes.txt`, `${given.prefix}/bytes/t/x`, `${given.prefix}/tickets/t/_/a/art_x`]
+      const foreign = [
+        `${given.prefix}/notes.txt`,
+        `${given.prefix}/bytes/t/x`,
+        `${given.prefix}/tickets/t/_/other/art_x`
+      ]
       for (const key of foreign) server.write(key, "mine")
       fs.mkdirSync(server.uploadDirectory("u1"), { recursive: true })
       fs.writeFileSync(
