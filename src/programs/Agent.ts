@@ -77,6 +77,7 @@ export interface Agent<out R = never, out A = unknown> extends AgentGrounding.Ju
   readonly parameters: Event.Parameters
   readonly concurrency: number
   readonly maxResultChars: number
+  readonly retry?: LLM.RetryPolicy
   /** What is wrong with the definition; a run of it fails with `InvalidAgent`. */
   readonly problems: ReadonlyArray<string>
 }
@@ -135,6 +136,7 @@ const assemble = <A>(
     ...(findings === undefined ? {} : { findings }),
     ...(options.coverage?.inAnswer === true ? { coverage: { inAnswer: true } } : {}),
     ...(options.window === undefined ? {} : { window: options.window }),
+    ...(options.retry === undefined ? {} : { retry: options.retry }),
     answer,
     ...(skills.repertoire === undefined ? {} : { repertoire: skills.repertoire }),
     handlers: Dispatch.handlers(prepared),
@@ -197,20 +199,6 @@ export interface RunOptions extends DriveOptions {
   readonly scope?: Artifact.Scope
 }
 
-const validate = (
-  agent: Agent<never> | Agent<unknown>,
-  input: string,
-  { scope, tags = [] }: Pick<RunOptions, "scope" | "tags"> = {}
-) => {
-  const problems = [
-    ...agent.problems,
-    ...AgentArtifacts.scopeProblems(scope),
-    ...(input.trim() === "" ? ["The input is empty."] : []),
-    ...tags.filter((tag) => Printable.wellFormed(tag) !== tag).map(() => "A tag holds a lone surrogate.")
-  ]
-  return problems.length === 0 ? Effect.void : AgentError.invalid(agent.name, problems)
-}
-
 type Emit = Loop.Options["emit"]
 type Drive = DriveOptions | undefined
 const silent: Emit = () => Effect.void
@@ -265,6 +253,7 @@ const drive = <R, A>(
       concurrency,
       maxResultChars,
       ...(agent.answer.asking === undefined ? {} : { answer: agent.answer.asking }),
+      ...(agent.retry === undefined ? {} : { retry: agent.retry }),
       ...(steering === undefined ? {} : { steering }),
       emit
     }
@@ -279,7 +268,7 @@ const valueOf = <A>({ answer }: Agent<unknown, A>, runId: string, { answered }: 
 
 const begin = <R, A>(agent: Agent<R, A>, input: string, options: RunOptions | undefined, emit: Emit) =>
   Effect.gen(function* () {
-    yield* validate(agent, input, options)
+    yield* AgentReview.validate(agent, input, options)
     const runId = options?.runId ?? (yield* RunId.make)
     const startedAt = yield* Clock.currentTimeMillis
     const { tags } = options ?? {}
@@ -323,7 +312,7 @@ const streamed = <R>(
 
 const carryOn = <R, A>(agent: Agent<R, A>, runId: string, how: Drive, emit: Emit) =>
   Effect.gen(function* () {
-    yield* validate(agent, "resumed")
+    yield* AgentReview.validate(agent, "resumed")
     const { startedAt, state } = yield* LoadedRun.load(runId)
     return yield* drive(agent, runId, startedAt, emit, how, state, [])
   })
@@ -348,7 +337,7 @@ export const resumeStream = <R, A>(
 
 const goOn = <R, A>(agent: Agent<R, A>, runId: string, message: string, options: RunOptions | undefined, emit: Emit) =>
   Effect.gen(function* () {
-    yield* validate(agent, message, options)
+    yield* AgentReview.validate(agent, message, options)
     const { state } = yield* LoadedRun.load(runId)
     if (state.ended === undefined) {
       return yield* AgentError.open(runId)

@@ -28,9 +28,17 @@ export { failure, LLMError } from "./LLMError.ts"
 export type { Details, Reason } from "./LLMError.ts"
 export type { Options as AnthropicOptions } from "./AnthropicLLM.ts"
 export type { Options as OpenAiOptions } from "./OpenAiLLM.ts"
+export type { Policy as RetryPolicy } from "./Retry.ts"
+export { fallback as layerFallback, retrying, standard as standardRetry } from "./Retry.ts"
 export type { Options as OpenAiCompatibleOptions } from "./OpenAiCompatibleLLM.ts"
 export type { Call, Chooser, Fault, Line, Options as ScriptedOptions, Step, Steps } from "./ScriptedLLM.ts"
 export { byPass, call, fail, say, Script, ScriptIncomplete, together } from "./ScriptedLLM.ts"
+
+/** A model that is asked: who has it, and its name there. */
+export interface Asked {
+  readonly provider: string
+  readonly id: string
+}
 
 /**
  * A piece of a reply, as it arrives. Text comes in deltas; a call comes whole, its arguments as the model wrote them, once
@@ -51,6 +59,18 @@ export type Part =
     }
   /** What the call has taken so far, in place of what an earlier one of these said. */
   | { readonly _tag: "Usage"; readonly usage: Usage.Usage }
+  /**
+   * An attempt failed, what came before is void, and the call is made again after `delayMs`: of `next`, if that is another
+   * model. `partialChars` and `usage` are of the attempt.
+   */
+  | {
+      readonly _tag: "Retried"
+      readonly error: LLMError
+      readonly delayMs: number
+      readonly next?: Asked
+      readonly partialChars?: number
+      readonly usage?: Usage.Usage
+    }
   | {
       readonly _tag: "Finish"
       readonly stopReason: Event.StopReason
@@ -70,7 +90,7 @@ export class LLM extends Context.Tag("wherefore/services/LLM")<
     /** Ends in exactly one `Finish`, or fails. Interrupting it ends the request. */
     readonly stream: (wire: Wire.Wire) => Stream.Stream<Part, LLMError>
     /** Who answers, for the record. */
-    readonly model?: { readonly provider: string; readonly id: string }
+    readonly model?: Asked
     /** `json`: a wire with `parameters.answerSchema` is answered in JSON of it, by the provider's own means. */
     readonly answers?: "json"
   }
@@ -85,6 +105,8 @@ export interface Reply {
   readonly usage: Usage.Usage
   /** What the provider wants back with the reply. */
   readonly seal?: Seal.Seal
+  /** Who answered, if not who was asked first. */
+  readonly by?: Asked
   readonly model?: string
   readonly toolNames?: ReadonlyArray<string>
 }
@@ -99,6 +121,7 @@ export interface Draft {
   readonly open?: { readonly kind: "text" | "reasoning"; readonly chars: number }
   /** What the call is known to have taken, before its end or at it. */
   readonly usage?: Usage.Usage
+  readonly by?: Asked
   readonly finish?: Extract<Part, { readonly _tag: "Finish" }>
   readonly late: number
 }
@@ -154,6 +177,10 @@ export const step = (draft: Draft, part: Part): Draft => {
     }
     case "Usage":
       return { ...draft, usage: part.usage }
+    case "Retried": {
+      const by = part.next ?? draft.by
+      return { ...emptyDraft, ...(by === undefined ? {} : { by }) }
+    }
     case "Finish":
       return { ...draft, finish: part, usage: part.usage }
   }
@@ -181,7 +208,7 @@ const emptied = (stopReason: Event.StopReason): LLMError | undefined => {
 
 /** The reply that a draft came to. A draft without exactly one `Finish`, at its end, is none. */
 export const finish = (draft: Draft): Either.Either<Reply, LLMError> => {
-  const { content, finish, late, reasoning, toolCalls } = draft
+  const { by, content, finish, late, reasoning, toolCalls } = draft
   if (finish === undefined) {
     return Either.left(
       failure("Protocol", {
@@ -212,6 +239,7 @@ export const finish = (draft: Draft): Either.Either<Reply, LLMError> => {
     stopReason,
     usage,
     ...(isSealed ? { seal: { provider, blocks } } : {}),
+    ...(by === undefined ? {} : { by }),
     ...(model === undefined ? {} : { model }),
     ...(toolNames === undefined ? {} : { toolNames: toolNames.map(Printable.wellFormed) })
   })
