@@ -88,7 +88,7 @@ export const say = (self: FindingState, pieces: ReadonlyArray<Wire.MessagePiece>
       continue
     }
     const { toolCallId } = message
-    results.push(FindingResult.make(message))
+    results.push(FindingResult.make(message, piece))
     // An id that came twice, in what was carried, keeps its first handle.
     const handle = Option.getOrUndefined(HashMap.get(places, toolCallId))?.handle ?? `r${results.length}`
     places = HashMap.set(places, toolCallId, { index: served.length, handle })

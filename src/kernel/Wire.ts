@@ -47,6 +47,8 @@ export interface MessagePiece extends Base {
   readonly message: Message.Message
   /** Where a carried message was first recorded. */
   readonly from?: { readonly runId: string; readonly seq: number }
+  /** Of a result that is kept as an artifact: the message is its ticket. */
+  readonly placed?: CallOutcome.PlacedToolResult
 }
 
 /** A tool that the model may call. `schema` is JSON Schema for its arguments. */

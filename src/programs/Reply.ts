@@ -8,9 +8,7 @@ import * as Message from "../kernel/Message.ts"
 import * as Problem from "../kernel/Problem.ts"
 import type * as Wire from "../kernel/Wire.ts"
 import * as LLM from "../services/LLM.ts"
-
-/** One event alone may take this many characters of JSON: a third of a line, since a character takes up to three bytes. */
-export const maxChars = 5_000_000
+import * as AppendSize from "./AppendSize.ts"
 
 /** What came of a reply that is not whole. */
 export type Partial = Pick<Event.ModelFailed, "partialChars" | "usage">
@@ -37,7 +35,7 @@ export const layerDied: Unanswered = {
 export const tooLong = (chars: number): LLM.LLMError =>
   LLM.failure("Protocol", {
     what: "The model's reply is longer than a record can hold.",
-    expected: `at most ${maxChars} characters of JSON`,
+    expected: `at most ${AppendSize.maxEventChars} characters of JSON`,
     found: `${chars}`,
     next: "Set maxOutputTokens, or ask for less at once.",
     retry: "never"

@@ -22,6 +22,7 @@ import * as Instant from "./Instant.ts"
 import { failure, type LLMError } from "./LLMError.ts"
 import type * as OpenAiLLM from "./OpenAiLLM.ts"
 import type * as OpenAiCompatibleLLM from "./OpenAiCompatibleLLM.ts"
+import * as Retry from "./Retry.ts"
 import * as ScriptedLLM from "./ScriptedLLM.ts"
 
 export { failure, LLMError } from "./LLMError.ts"
@@ -29,7 +30,7 @@ export type { Details, Reason } from "./LLMError.ts"
 export type { Options as AnthropicOptions } from "./AnthropicLLM.ts"
 export type { Options as OpenAiOptions } from "./OpenAiLLM.ts"
 export type { Policy as RetryPolicy } from "./Retry.ts"
-export { fallback as layerFallback, retrying, standard as standardRetry } from "./Retry.ts"
+export { retrying, standard as standardRetry } from "./Retry.ts"
 export type { Options as OpenAiCompatibleOptions } from "./OpenAiCompatibleLLM.ts"
 export type { Call, Chooser, Fault, Line, Options as ScriptedOptions, Step, Steps } from "./ScriptedLLM.ts"
 export { byPass, call, fail, say, Script, ScriptIncomplete, together } from "./ScriptedLLM.ts"
@@ -305,6 +306,23 @@ export const layerScripted = (
   Layer.effectContext(
     Effect.map(ScriptedLLM.make(script, options), (made) =>
       Context.make(LLM, LLM.of(made.llm)).pipe(Context.add(ScriptedLLM.Script, made.script))
+    )
+  )
+
+/**
+ * Asks the first of these, each as often as the policy says, and after a failure the next. Not when the request itself was
+ * rejected, unless `when` says so.
+ */
+export const layerFallback = <E, R>(
+  layers: readonly [Layer.Layer<LLM, E, R>, ...ReadonlyArray<Layer.Layer<LLM, E, R>>],
+  policy?: Retry.Policy,
+  when: (error: LLMError) => boolean = Retry.isElsewhere
+): Layer.Layer<LLM, E, R> =>
+  Layer.scoped(
+    LLM,
+    Effect.map(
+      Effect.forEach(layers, (layer) => Effect.map(Layer.build(layer), Context.get(LLM))),
+      (services) => Retry.ordered(services, policy, when)
     )
   )
 

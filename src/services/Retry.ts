@@ -7,7 +7,6 @@
 import * as Chunk from "effect/Chunk"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import * as ScheduleDecision from "effect/ScheduleDecision"
@@ -15,7 +14,7 @@ import * as ScheduleIntervals from "effect/ScheduleIntervals"
 import * as Stream from "effect/Stream"
 import type * as Usage from "../kernel/Usage.ts"
 import type * as Wire from "../kernel/Wire.ts"
-import * as LLM from "./LLM.ts"
+import type * as LLM from "./LLM.ts"
 import type { LLMError, Reason } from "./LLMError.ts"
 
 /** When a call is made again. It is asked only about failures that can be retried. */
@@ -104,10 +103,10 @@ export const standard: Policy = Schedule.union(
 )
 
 /** Whether another model may do what this one could not: not what the request itself is rejected for. */
-const isElsewhere = ({ reason }: LLMError): boolean => reason !== "Rejected" && reason !== "Unscripted"
+export const isElsewhere = ({ reason }: LLMError): boolean => reason !== "Rejected" && reason !== "Unscripted"
 
-/** The services, the first of which is asked; after a failure the next. */
-const ordered = (
+/** The service that asks the first of these, and after a failure the next. */
+export const ordered = (
   services: ReadonlyArray<typeof LLM.LLM.Service>,
   policy: Policy | undefined,
   when: (error: LLMError) => boolean
@@ -131,24 +130,9 @@ const ordered = (
     )
   }
   const [first] = services
-  return LLM.LLM.of({
+  return {
     stream: (wire) => from(0, wire),
     ...(first?.model === undefined ? {} : { model: first.model }),
     ...(services.every(({ answers }) => answers === "json") ? { answers: "json" } : {})
-  })
+  }
 }
-
-export const fallback = <E, R>(
-  layers: readonly [Layer.Layer<LLM.LLM, E, R>, ...ReadonlyArray<Layer.Layer<LLM.LLM, E, R>>],
-  policy?: Policy,
-  when: (error: LLMError) => boolean = isElsewhere
-): Layer.Layer<LLM.LLM, E, R> =>
-  Layer.scoped(
-    LLM.LLM,
-    Effect.map(
-      Effect.forEach(layers, (layer) =>
-        Effect.flatMap(Layer.build(layer), (context) => Effect.provide(LLM.LLM, context))
-      ),
-      (services) => ordered(services, policy, when)
-    )
-  )
