@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import type * as FileSystem from "@effect/platform/FileSystem"
 import * as Chunk from "effect/Chunk"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -20,6 +21,7 @@ import type * as Wire from "../kernel/Wire.ts"
 import type * as AnthropicLLM from "./AnthropicLLM.ts"
 import * as Instant from "./Instant.ts"
 import { failure, type LLMError } from "./LLMError.ts"
+import type * as CassetteLLM from "./CassetteLLM.ts"
 import type * as OpenAiLLM from "./OpenAiLLM.ts"
 import type * as OpenAiCompatibleLLM from "./OpenAiCompatibleLLM.ts"
 import * as Retry from "./Retry.ts"
@@ -27,6 +29,7 @@ import * as ScriptedLLM from "./ScriptedLLM.ts"
 
 export { failure, LLMError } from "./LLMError.ts"
 export type { Details, Reason } from "./LLMError.ts"
+export type { Mode as CassetteMode, Recording as CassetteRecording, Replay as CassetteReplay } from "./CassetteLLM.ts"
 export type { Options as AnthropicOptions } from "./AnthropicLLM.ts"
 export type { Options as OpenAiOptions } from "./OpenAiLLM.ts"
 export type { Policy as RetryPolicy } from "./Retry.ts"
@@ -79,6 +82,8 @@ export type Part =
       readonly usage: Usage.Usage
       /** The model that answered, if the provider says so. */
       readonly model?: string
+      /** Who answered, if not who was asked first. */
+      readonly by?: Asked
       /** Who is sent again what it sealed. Without it, nobody is. */
       readonly provider?: string
       /** The tools in the request's body as it was sent, read back from it; absent if it could not be. */
@@ -122,7 +127,6 @@ export interface Draft {
   readonly open?: { readonly kind: "text" | "reasoning"; readonly chars: number }
   /** What the call is known to have taken, before its end or at it. */
   readonly usage?: Usage.Usage
-  readonly by?: Asked
   readonly finish?: Extract<Part, { readonly _tag: "Finish" }>
   readonly late: number
 }
@@ -178,10 +182,8 @@ export const step = (draft: Draft, part: Part): Draft => {
     }
     case "Usage":
       return { ...draft, usage: part.usage }
-    case "Retried": {
-      const by = part.next ?? draft.by
-      return { ...emptyDraft, ...(by === undefined ? {} : { by }) }
-    }
+    case "Retried":
+      return emptyDraft
     case "Finish":
       return { ...draft, finish: part, usage: part.usage }
   }
@@ -209,7 +211,7 @@ const emptied = (stopReason: Event.StopReason): LLMError | undefined => {
 
 /** The reply that a draft came to. A draft without exactly one `Finish`, at its end, is none. */
 export const finish = (draft: Draft): Either.Either<Reply, LLMError> => {
-  const { by, content, finish, late, reasoning, toolCalls } = draft
+  const { content, finish, late, reasoning, toolCalls } = draft
   if (finish === undefined) {
     return Either.left(
       failure("Protocol", {
@@ -228,7 +230,7 @@ export const finish = (draft: Draft): Either.Either<Reply, LLMError> => {
       })
     )
   }
-  const { model, provider, stopReason, toolNames, usage } = finish
+  const { by, model, provider, stopReason, toolNames, usage } = finish
   const blocks = closed(draft)
   const isSealed = provider !== undefined && blocks.some(({ opaque }) => opaque !== undefined)
   const nothing = toolCalls.length === 0 && content.trim() === "" ? emptied(stopReason) : undefined
@@ -309,6 +311,22 @@ export const layerScripted = (
     )
   )
 
+/** Plays replies back from a file, by the hash of the wire that they answer. A wire that it does not know is a `CassetteDrift`. */
+export function layerCassette(options: CassetteLLM.Replay): Layer.Layer<LLM, LLMError, FileSystem.FileSystem>
+/** Keeps the replies of `model` in a file, and plays them back: `record` asks each time, `auto` what is missing, `replay` never. */
+export function layerCassette<E, R>(
+  options: CassetteLLM.Recording<E, R>
+): Layer.Layer<LLM, LLMError | E, FileSystem.FileSystem | Exclude<R, Scope.Scope>>
+export function layerCassette<E, R>(
+  options: CassetteLLM.Replay | CassetteLLM.Recording<E, R>
+): Layer.Layer<LLM, LLMError | E, FileSystem.FileSystem | Exclude<R, Scope.Scope>> {
+  return Layer.unwrapEffect(
+    Effect.map(
+      Effect.promise(() => import("./CassetteLLM.ts")),
+      ({ layer }) => layer(options)
+    )
+  )
+}
 /**
  * Asks the first of these, each as often as the policy says, and after a failure the next. Not when the request itself was
  * rejected, unless `when` says so.

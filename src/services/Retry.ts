@@ -105,6 +105,10 @@ export const standard: Policy = Schedule.union(
 /** Whether another model may do what this one could not: not what the request itself is rejected for. */
 export const isElsewhere = ({ reason }: LLMError): boolean => reason !== "Rejected" && reason !== "Unscripted"
 
+/** A finish says who answered. */
+const signed = (part: LLM.Part, by: LLM.Asked | undefined): LLM.Part =>
+  part._tag === "Finish" && by !== undefined ? { ...part, by } : part
+
 /** The service that asks the first of these, and after a failure the next. */
 export const ordered = (
   services: ReadonlyArray<typeof LLM.LLM.Service>,
@@ -114,7 +118,8 @@ export const ordered = (
   const from = (index: number, wire: Wire.Wire): Parts => {
     const own = services[index]
     if (own === undefined) return Stream.empty
-    const parts = policy === undefined ? own.stream(wire) : retrying(own.stream(wire), policy)
+    const told = index === 0 ? own.stream(wire) : Stream.map(own.stream(wire), (part) => signed(part, own.model))
+    const parts = policy === undefined ? told : retrying(told, policy)
     const other = services[index + 1]
     if (other === undefined) return parts
     return recovering(parts, (error) =>
