@@ -133,7 +133,6 @@ const restyle = (
     const place = Option.getOrUndefined(HashMap.get(places, id))
     const piece = place === undefined ? undefined : messages[place.index]
     if (place === undefined || piece?.message.role !== "tool") continue
-    if (ledger.gone !== undefined && HashSet.has(ledger.gone, id)) continue
     const { content, saved } = FindingWire.formed(ledger, config, piece.message, place.handle)
     if (served[place.index]?.message.content === content) continue
     tickets = saved > 0 ? HashMap.set(tickets, id, saved) : HashMap.remove(tickets, id)
