@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import type * as LanguageModel from "@effect/ai/LanguageModel"
 import * as Chunk from "effect/Chunk"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -20,6 +21,7 @@ import type * as Wire from "../kernel/Wire.ts"
 import type * as AnthropicLLM from "./AnthropicLLM.ts"
 import * as Instant from "./Instant.ts"
 import { failure, type LLMError } from "./LLMError.ts"
+import type * as LanguageModelLLM from "./LanguageModelLLM.ts"
 import type * as OpenAiLLM from "./OpenAiLLM.ts"
 import type * as OpenAiCompatibleLLM from "./OpenAiCompatibleLLM.ts"
 import * as ScriptedLLM from "./ScriptedLLM.ts"
@@ -27,6 +29,7 @@ import * as ScriptedLLM from "./ScriptedLLM.ts"
 export { failure, LLMError } from "./LLMError.ts"
 export type { Details, Reason } from "./LLMError.ts"
 export type { Options as AnthropicOptions } from "./AnthropicLLM.ts"
+export type { Options as LanguageModelOptions } from "./LanguageModelLLM.ts"
 export type { Options as OpenAiOptions } from "./OpenAiLLM.ts"
 export type { Options as OpenAiCompatibleOptions } from "./OpenAiCompatibleLLM.ts"
 export type { Call, Chooser, Fault, Line, Options as ScriptedOptions, Step, Steps } from "./ScriptedLLM.ts"
@@ -281,6 +284,24 @@ export const layerScripted = (
   )
 
 /**
+ * The script as a plain `LanguageModel` of `@effect/ai`, for programs that use one without an agent. A step that is a
+ * function reads the prompt as a wire, whose pass is one more than the replies in it.
+ */
+export const layerScriptedLanguageModel = (
+  script: ScriptedLLM.Steps,
+  options?: ScriptedLLM.Options
+): Layer.Layer<LanguageModel.LanguageModel | ScriptedLLM.Script> =>
+  Layer.effectContext(
+    Effect.gen(function* () {
+      const { LanguageModel } = yield* Effect.promise(() => import("@effect/ai/LanguageModel"))
+      const scripted = yield* Effect.promise(() => import("./ScriptedLanguageModel.ts"))
+      const made = yield* ScriptedLLM.make(script, options)
+      const model = yield* scripted.make(made)
+      return Context.make(LanguageModel, model).pipe(Context.add(ScriptedLLM.Script, made.script))
+    })
+  )
+
+/**
  * Asks a model of Anthropic's. Needs the package `@ai-sdk/anthropic`, loaded when the layer is built; the key is read from
  * `ANTHROPIC_API_KEY` if none is given.
  */
@@ -300,6 +321,20 @@ export const layerOpenAi = (options: OpenAiLLM.Options): Layer.Layer<LLM, LLMErr
   Layer.unwrapEffect(
     Effect.map(
       Effect.promise(() => import("./OpenAiLLM.ts")),
+      ({ layer }) => layer(options)
+    )
+  )
+
+/**
+ * Asks the `LanguageModel` of `@effect/ai` that the application has. A run needs no more of it than text, tools and how it
+ * ends; what its packages lose or leak on the way is made good or told as an error.
+ */
+export const layerLanguageModel = (
+  options?: LanguageModelLLM.Options
+): Layer.Layer<LLM, never, LanguageModel.LanguageModel> =>
+  Layer.unwrapEffect(
+    Effect.map(
+      Effect.promise(() => import("./LanguageModelLLM.ts")),
       ({ layer }) => layer(options)
     )
   )
