@@ -13,6 +13,7 @@ export {
   byPass,
   call,
   fail,
+  layerCassette,
   layerScripted,
   layerScriptedLanguageModel,
   say,

@@ -11,6 +11,7 @@ import * as CallArguments from "./CallArguments.ts"
 import * as CallOutcome from "./CallOutcome.ts"
 import type * as Event from "./Event.ts"
 import type * as Message from "./Message.ts"
+import * as Present from "./Present.ts"
 import * as Refusal from "./Refusal.ts"
 import * as Repertoire from "./Repertoire.ts"
 import * as SkillCall from "./SkillCall.ts"
@@ -157,7 +158,7 @@ const judge = (state: State.State, known: CallArguments.Known, call: Message.Too
   if (Either.isLeft(args)) return refuse(call, Refusal.argumentsMalformed(call.toolName, args.left))
   const { replay } = tool.annotations
   const run = { _tag: "Run", call, args: args.right, replay, started: false } as const
-  if (skills === undefined) return run
+  if (skills === undefined || Present.isTool(state.started, call.toolName)) return run
   if (!CallOutcome.isFramework(call.toolName)) {
     const owner = Repertoire.ownerOf(skills, state.skills, call.toolName)
     return owner === undefined ? run : { ...run, owner }

@@ -87,8 +87,16 @@ export type Coverage = typeof Coverage.Type
 export const Answer = Schema.Struct({ corrections: Schema.NonNegativeInt, inside: optional(Schema.NonEmptyString) })
 export type Answer = typeof Answer.Type
 
-/** Whose artifacts the run works with, if they are not its own alone: those of the conversation that is its id. */
-export const Artifacts = Schema.Struct({ scope: optional(Artifact.Scope) })
+/**
+ * What a run has to do with artifacts. `scope`: whose they are, if they are not its own alone, of the conversation that is
+ * its id. `present`: the model can show them to the person. `placement`: a result of more characters than that is stored,
+ * and its ticket sent in its place.
+ */
+export const Artifacts = Schema.Struct({
+  scope: optional(Artifact.Scope),
+  present: optional(Schema.Literal(true)),
+  placement: optional(Schema.Struct({ maxInlineChars: Schema.Positive.pipe(Schema.int()) }))
+})
 export type Artifacts = typeof Artifacts.Type
 
 /** What a run was started with. `importedFrom` names the foreign format that it was read from. */
@@ -253,11 +261,15 @@ export const ToolCalled = Schema.TaggedStruct("ToolCalled", {
 })
 export type ToolCalled = typeof ToolCalled.Type
 
-/** What a call came to, and the exact text that the model is served for it. `fields` are the values that routes judge. */
+/**
+ * What a call came to, and the exact text that the model is served for it: the ticket of its result, if that was `placed`.
+ * `fields` are the values that routes judge.
+ */
 export const ToolSettled = Schema.TaggedStruct("ToolSettled", {
   ...call,
   outcome: Message.Settlement,
   served: Schema.String,
+  placed: optional(CallOutcome.PlacedToolResult),
   fields: optional(Schema.Array(CallOutcome.Field)),
   error: optional(Refusal.Refusal),
   durationMs: optional(milliseconds)

@@ -14,7 +14,8 @@ import * as Printable from "../kernel/Printable.ts"
 import * as ArgumentsFrom from "./ArgumentsFrom.ts"
 import * as Dispatch from "./Dispatch.ts"
 import * as Echoes from "./Echoes.ts"
-import * as Loop from "./Loop.ts"
+import * as AppendSize from "./AppendSize.ts"
+import * as Wants from "./Wants.ts"
 
 const repeated = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
   Array.from(new Set(names.filter((name, index) => names.indexOf(name) !== index)))
@@ -57,8 +58,8 @@ export const review = (
     .filter(({ id }) => ownIds.test(id))
     .map(({ id }) => `Piece ${Printable.quote(id)} has an id that begins as those of the runtime do.`),
   ...pieces
-    .filter(({ text }) => text.length > Loop.maxAppendChars)
-    .map(({ id }) => `Piece ${Printable.quote(id)} is longer than ${Loop.maxAppendChars} characters.`),
+    .filter(({ text }) => text.length > AppendSize.maxAppendChars)
+    .map(({ id }) => `Piece ${Printable.quote(id)} is longer than ${AppendSize.maxAppendChars} characters.`),
   ...tools.flatMap((tool) =>
     Either.match(Dispatch.definition(tool), {
       onLeft: (why) => [`Tool ${Printable.quote(tool.name)} cannot be described to a model: ${why}`],
@@ -66,16 +67,17 @@ export const review = (
         ...(Printable.wellFormed(description) === description
           ? []
           : [`Tool ${Printable.quote(tool.name)} has a description with a lone surrogate.`]),
-        ...Echoes.problems(tool, schema)
+        ...Echoes.problems(tool, schema),
+        ...Wants.problems(tool, schema)
       ]
     })
   ),
   ...ArgumentsFrom.problems(tools),
   ...(Printable.wellFormed(name) === name ? [] : ["The agent's name holds a lone surrogate."]),
   ...(Schema.is(Event.Parameters)(parameters) ? [] : ["parameters must be finite numbers and strings."]),
-  ...(Number.isInteger(maxResultChars) && maxResultChars >= 0 && maxResultChars <= Loop.maxAppendChars
+  ...(Number.isInteger(maxResultChars) && maxResultChars >= 0 && maxResultChars <= AppendSize.maxAppendChars
     ? []
-    : [`maxResultChars must be a whole number from 0 to ${Loop.maxAppendChars}.`]),
+    : [`maxResultChars must be a whole number from 0 to ${AppendSize.maxAppendChars}.`]),
   ...(Number.isInteger(concurrency) && concurrency > 0 ? [] : ["concurrency must be a whole number from 1."])
 ]
 

@@ -28,8 +28,11 @@ import * as ArtifactStore from "../services/ArtifactStore.ts"
 import * as LLM from "../services/LLM.ts"
 import * as Record from "../services/Record.ts"
 import * as AgentAnswer from "./AgentAnswer.ts"
+import type * as ArtifactDesk from "./ArtifactDesk.ts"
+import * as AppendSize from "./AppendSize.ts"
 import * as ArtifactLoan from "./ArtifactLoan.ts"
 import * as Dispatch from "./Dispatch.ts"
+import type * as ServedResult from "./ServedResult.ts"
 import * as Summary from "./Summary.ts"
 import * as Wheel from "./Wheel.ts"
 
@@ -49,65 +52,16 @@ export interface Options {
   readonly scope: Artifact.Scope
   readonly concurrency: number
   readonly maxResultChars: number
+  readonly placement?: NonNullable<Event.Artifacts["placement"]>
   /** Reads the answers of an agent that has a schema for them. */
   readonly answer?: AgentAnswer.Asking
   readonly steering?: Wheel.Steering
   readonly emit: (progress: Progress) => Effect.Effect<void>
 }
 
-/** An append holds at most this many characters of text, so that it fits a record's line however it is escaped. */
-export const maxAppendChars = 2_000_000
-
-/** One event alone may take this many characters of JSON: a third of a line, since a character takes up to three bytes. */
-const maxEventChars = 5_000_000
-
-const charsOf = (event: Event.Event): number => {
-  switch (event._tag) {
-    case "ModelReplied":
-      return event.toolCalls.reduce(
-        (sum, { args }) => sum + args.length,
-        event.content.length +
-          (event.reasoning?.length ?? 0) +
-          (event.seal === undefined ? 0 : JSON.stringify(event.seal).length)
-      )
-    case "ToolCalled":
-      return JSON.stringify(event.args).length
-    case "ToolSettled":
-      return event.served.length
-    case "MessageCarried":
-      return event.message.role === "assistant" ? JSON.stringify(event.message).length : event.message.content.length
-    case "PieceDeclared":
-      return event.text.length
-    case "FindingDeclared":
-    case "FindingConflicted":
-    case "AbsenceDeclared":
-    case "CoverageDeclared":
-    case "SemanticsDeclared":
-    case "ClaimsRead":
-    case "WindowTrimmed":
-    case "SummaryAsked":
-    case "SummaryReplied":
-    case "ArtifactMinted":
-    case "ArtifactPresented":
-      return JSON.stringify(event).length
-    default:
-      return 0
-  }
-}
-
 /** The first of what a call's result has settled: all of it is one event. */
 const settledRows = ({ checks }: State.State, toolCallId: string) =>
   (checks?.claims?.ledger ?? []).filter((row) => row.toolCallId === toolCallId).slice(0, 1)
-
-/** How many of the events go into one append: as many as fit, and at least one. */
-const fitting = (events: ReadonlyArray<Event.Event>): number => {
-  let chars = 0
-  for (const [index, event] of events.entries()) {
-    chars += charsOf(event) + 1_000
-    if (chars > maxAppendChars && index > 0) return index
-  }
-  return events.length
-}
 
 type Failure = LLM.LLMError | Record.RecordError | Record.RecordConflict
 
@@ -125,7 +79,7 @@ export const drive = (
     const llm = yield* LLM.LLM
     const record = yield* Record.Record
     const { emit, runId, scope, startedAt } = options
-    const desk: ArtifactLoan.Desk = { store: yield* ArtifactStore.ArtifactStore, scope, runId }
+    const desk: ArtifactDesk.Desk = { store: yield* ArtifactStore.ArtifactStore, scope, runId }
     const { limits } = options.spec
 
     let state = recorded
@@ -145,7 +99,7 @@ export const drive = (
     const commit: Effect.Effect<void, Failure> = Effect.suspend(() => {
       if (pending.length === 0) return Effect.void
       const from = state.seq - pending.length
-      const events = pending.slice(0, fitting(pending))
+      const events = pending.slice(0, AppendSize.fitting(pending))
       const appended = Effect.tap(record.append(runId, from, events), () => {
         pending = pending.slice(events.length)
       })
@@ -205,8 +159,8 @@ export const drive = (
           (id) => state.findings !== undefined && HashSet.has(state.findings.callIds, id)
         )
         // Only a reply that is long is written out to see how long it is.
-        const chars = charsOf(event) <= maxAppendChars ? 0 : JSON.stringify(event).length
-        if (chars <= maxEventChars) return happen([event])
+        const chars = AppendSize.charsOf(event) <= AppendSize.maxAppendChars ? 0 : JSON.stringify(event).length
+        if (chars <= AppendSize.maxEventChars) return happen([event])
         failure = new LLM.LLMError({ ...tooLong(chars), runId })
         return happen([failed(iteration, failure, partial)])
       }).pipe(Effect.withSpan("Model.call", { attributes: { iteration: wire.iteration }, captureStackTrace: false }))
@@ -230,7 +184,7 @@ export const drive = (
     const runTools = (iteration: number, calls: ReadonlyArray<Call.Planned>) =>
       Effect.gen(function* () {
         const { maps = [] } = options.spec.skills ?? {}
-        const fieldsOf: Dispatch.Options["fieldsOf"] = (toolName, result, isText) =>
+        const fieldsOf: ServedResult.Serving["fieldsOf"] = (toolName, result, isText) =>
           SkillMap.fieldsOf(maps, toolName, result, isText)
         const lend = (call: ArtifactEvent.Call): ArtifactLoan.Loan => {
           const loan = ArtifactLoan.make(desk, call)
@@ -242,12 +196,14 @@ export const drive = (
           ...options,
           iteration,
           fieldsOf,
+          desk,
           lend,
           ...(claims === undefined ? {} : { claims: claims.declared })
         }
-        const judged = yield* Effect.forEach(calls, (call) => Dispatch.check(dispatch, call))
+        const judged = yield* inTime(Effect.forEach(calls, (call) => Dispatch.check(dispatch, call)))
+        if (Option.isNone(judged)) return yield* outOfTime
         let more = 0
-        const checked = judged.map((one): Dispatch.Ready => {
+        const checked = judged.value.map((one): Dispatch.Ready => {
           if (one._tag === "Settled" || one.planned.started) return one
           if (Answering.isTool(state.started, one.planned.call.toolName)) return one
           const refusal = Call.unaffordable(state, limits, more)
@@ -262,7 +218,9 @@ export const drive = (
         }
         const settle = (one: Dispatch.Ready) =>
           Effect.map(
-            one._tag === "Settled" ? Effect.succeed(Dispatch.only(one.event)) : Dispatch.execute(dispatch, one),
+            one._tag === "Settled"
+              ? Effect.succeed(Dispatch.only(one.event, one.brought))
+              : Dispatch.execute(dispatch, one),
             ({ brought, declared, event }) => {
               const { toolCallId } = event
               // A call that is run again declares what the record does not hold yet.
@@ -358,7 +316,7 @@ const layerDied: Unanswered = {
 const tooLong = (chars: number): LLM.LLMError =>
   LLM.failure("Protocol", {
     what: "The model's reply is longer than a record can hold.",
-    expected: `at most ${maxEventChars} characters of JSON`,
+    expected: `at most ${AppendSize.maxEventChars} characters of JSON`,
     found: `${chars}`,
     next: "Set maxOutputTokens, or ask for less at once.",
     retry: "never"

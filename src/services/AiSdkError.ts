@@ -96,7 +96,8 @@ const what: { readonly [R in Reason]: string } = {
   StreamBroken: "The connection broke before the reply was complete.",
   Protocol: "The provider sent something that is not part of the protocol.",
   Misconfigured: "The provider package cannot work with the configuration that it was given.",
-  Unscripted: ""
+  Unscripted: "",
+  CassetteDrift: ""
 }
 
 const dayMs = 86_400_000

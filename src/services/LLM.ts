@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import type * as LanguageModel from "@effect/ai/LanguageModel"
+import type * as FileSystem from "@effect/platform/FileSystem"
 import * as Chunk from "effect/Chunk"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -22,12 +23,14 @@ import type * as AnthropicLLM from "./AnthropicLLM.ts"
 import * as Instant from "./Instant.ts"
 import { failure, type LLMError } from "./LLMError.ts"
 import type * as LanguageModelLLM from "./LanguageModelLLM.ts"
+import type * as CassetteLLM from "./CassetteLLM.ts"
 import type * as OpenAiLLM from "./OpenAiLLM.ts"
 import type * as OpenAiCompatibleLLM from "./OpenAiCompatibleLLM.ts"
 import * as ScriptedLLM from "./ScriptedLLM.ts"
 
 export { failure, LLMError } from "./LLMError.ts"
 export type { Details, Reason } from "./LLMError.ts"
+export type { Mode as CassetteMode, Recording as CassetteRecording, Replay as CassetteReplay } from "./CassetteLLM.ts"
 export type { Options as AnthropicOptions } from "./AnthropicLLM.ts"
 export type { Options as LanguageModelOptions } from "./LanguageModelLLM.ts"
 export type { Options as OpenAiOptions } from "./OpenAiLLM.ts"
@@ -282,6 +285,23 @@ export const layerScripted = (
       Context.make(LLM, LLM.of(made.llm)).pipe(Context.add(ScriptedLLM.Script, made.script))
     )
   )
+
+/** Plays replies back from a file, by the hash of the wire that they answer. A wire that it does not know is a `CassetteDrift`. */
+export function layerCassette(options: CassetteLLM.Replay): Layer.Layer<LLM, LLMError, FileSystem.FileSystem>
+/** Keeps the replies of `model` in a file, and plays them back: `record` asks each time, `auto` what is missing, `replay` never. */
+export function layerCassette<E, R>(
+  options: CassetteLLM.Recording<E, R>
+): Layer.Layer<LLM, LLMError | E, FileSystem.FileSystem | Exclude<R, Scope.Scope>>
+export function layerCassette<E, R>(
+  options: CassetteLLM.Replay | CassetteLLM.Recording<E, R>
+): Layer.Layer<LLM, LLMError | E, FileSystem.FileSystem | Exclude<R, Scope.Scope>> {
+  return Layer.unwrapEffect(
+    Effect.map(
+      Effect.promise(() => import("./CassetteLLM.ts")),
+      ({ layer }) => layer(options)
+    )
+  )
+}
 
 /**
  * The script as a plain `LanguageModel` of `@effect/ai`, for programs that use one without an agent. A step that is a

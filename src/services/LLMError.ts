@@ -17,7 +17,8 @@ export const Reason = Schema.Literal(
   "StreamBroken",
   "Protocol",
   "Misconfigured",
-  "Unscripted"
+  "Unscripted",
+  "CassetteDrift"
 )
 export type Reason = typeof Reason.Type
 
@@ -93,6 +94,12 @@ const usual: { readonly [R in Reason]: Pick<Problem.Problem, "code" | "next" | "
   Unscripted: {
     code: "WF-LLM-009",
     next: "Add the missing step to the script, or find out why the program asked once more.",
+    outcome: "not-applied",
+    retry: "never"
+  },
+  CassetteDrift: {
+    code: "WF-LLM-011",
+    next: "Record the cassette again, or find out why the program asks otherwise.",
     outcome: "not-applied",
     retry: "never"
   }
