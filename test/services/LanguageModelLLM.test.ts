@@ -8,7 +8,7 @@ import * as OpenAiClient from "@effect/ai-openai/OpenAiClient"
 import * as OpenAiLanguageModel from "@effect/ai-openai/OpenAiLanguageModel"
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import { assert, describe, it } from "@effect/vitest"
-import { Chunk, Context, DateTime, Deferred, Effect, Fiber, Layer, Redacted, Schema, Stream } from "effect"
+import { Chunk, Context, DateTime, Deferred, Effect, Fiber, Layer, Predicate, Redacted, Schema, Stream } from "effect"
 import type * as Message from "../../src/kernel/Message.ts"
 import * as Usage from "../../src/kernel/Usage.ts"
 import type * as Wire from "../../src/kernel/Wire.ts"
@@ -135,16 +135,20 @@ describe("LLM.layerLanguageModel over a script", () => {
 
 // Over the packages themselves, whose servers are played here.
 
-type Fields = { readonly [key: string]: any }
+type Fields = { readonly [key: string]: unknown }
 
-const untexted = (part: Fields) => ({ ...part, logprobs: [] })
-const item = (given: Fields) =>
-  given["type"] === "message" ? { ...given, content: given["content"].map(untexted) } : given
+const list = (value: unknown): ReadonlyArray<Fields> => (Array.isArray(value) ? value : [])
+const inside = (value: unknown): Fields => (Predicate.isRecord(value) ? { ...value } : {})
+const typeOf = ({ type }: Fields): string => (typeof type === "string" ? type : "")
+
+const item = (given: Fields): Fields =>
+  typeOf(given) === "message"
+    ? { ...given, content: list(given["content"]).map((part) => ({ ...part, logprobs: [] })) }
+    : given
 
 /** An event with the fields that OpenAI's package wants of it, beside those that a reader needs. */
 const filled = (event: Fields, sequence_number: number): Fields => {
-  const { response, type = "" } = event
-  const { output, usage } = response ?? {}
+  const response = inside(event["response"])
   const tokens = { input_tokens_details: { cached_tokens: 0 }, output_tokens_details: { reasoning_tokens: 0 } }
   const whole = {
     instructions: null,
@@ -155,16 +159,17 @@ const filled = (event: Fields, sequence_number: number): Fields => {
     tool_choice: "auto",
     tools: [],
     ...response,
-    ...(output === undefined ? {} : { output: output.map(item) }),
-    ...(usage === undefined ? {} : { usage: { ...tokens, total_tokens: 0, ...usage } })
+    ...("output" in response ? { output: list(response["output"]).map(item) } : {}),
+    ...("usage" in response ? { usage: { ...tokens, total_tokens: 0, ...inside(response["usage"]) } } : {})
   }
+  const type = typeOf(event)
   return {
     ...event,
     sequence_number,
     ...(type.includes("delta") ? { logprobs: [] } : {}),
     ...(type.includes("summary_part") ? { part: { type: "summary_text", text: "" } } : {}),
-    ...(event["item"] === undefined ? {} : { item: item(event["item"]) }),
-    ...(response === undefined ? {} : { response: whole })
+    ...("item" in event ? { item: item(inside(event["item"])) } : {}),
+    ...("response" in event ? { response: whole } : {})
   }
 }
 
@@ -182,7 +187,7 @@ interface Package {
 
 const streamOf = (dialect: Dialects.Dialect, said: Dialects.Said): ReadonlyArray<Fields> => {
   const { end, said: before } = dialect.events(said)
-  return [...before, ...end] as ReadonlyArray<Fields>
+  return [...before, ...end].map(inside)
 }
 
 const packages: ReadonlyArray<Package> = [
@@ -225,7 +230,7 @@ const packages: ReadonlyArray<Package> = [
   }
 ]
 
-const frame = (event: Fields) => `event: ${event["type"]}\ndata: ${JSON.stringify(event)}\n\n`
+const frame = (event: Fields) => `event: ${typeOf(event)}\ndata: ${JSON.stringify(event)}\n\n`
 
 const stream =
   (events: ReadonlyArray<Fields>): Handler =>
@@ -289,7 +294,7 @@ for (const { dialect, events, model, name, seal, usage } of packages) {
       const layer = LLM.layerLanguageModel({ provider: "p", ...options }).pipe(Layer.provide(model(server.url)))
       const exit = yield* Effect.exit(Effect.provide(LLM.reply(asked), layer))
       isClean(exit, Dialects.canary)
-      return { exit, server, body: JSON.parse(server.exchanges[0]?.body ?? "{}") as Fields }
+      return { exit, server, body: inside(JSON.parse(server.exchanges[0]?.body ?? "{}")) }
     }).pipe(Effect.scoped)
 
   const refused = (handler: Handler, options?: LLM.LanguageModelOptions, asked?: Wire.Wire) =>
@@ -348,7 +353,7 @@ for (const { dialect, events, model, name, seal, usage } of packages) {
       Effect.gen(function* () {
         const { body, server } = yield* Effect.withSpan(ask(stream(events(yes))), "outer")
         assert.include(JSON.stringify(body), "Be brief.\\n\\nBe kind.")
-        const tools = (body["tools"] as ReadonlyArray<Fields>).map((tool) => tool["input_schema"] ?? tool["parameters"])
+        const tools = list(body["tools"]).map((tool) => tool["input_schema"] ?? tool["parameters"])
         assert.deepStrictEqual(tools, [wire.tools[0]?.tool.schema, wire.tools[1]?.tool.schema])
         const headers = Object.keys(server.exchanges[0]?.request.headers ?? {})
         assert.deepStrictEqual(
@@ -398,7 +403,7 @@ for (const { dialect, events, model, name, seal, usage } of packages) {
     it.live("takes a stream that failed for a failure, however it ended", () =>
       Effect.gen(function* () {
         const begun = events(yes).slice(0, -2)
-        const error = dialect.error("overloaded_error", "Overloaded") as Fields
+        const error = inside(dialect.error("overloaded_error", "Overloaded"))
         const overloaded = yield* refused(stream([...begun, error]))
         assert.include(["Unavailable", "StreamBroken", "Protocol"], overloaded.reason)
         const cut = yield* refused(stream(begun))
