@@ -463,7 +463,7 @@ describe("LLM.layerLanguageModel, where a package loses something", () => {
               ...event,
               type: "response.failed",
               response: {
-                ...event["response"],
+                ...inside(event["response"]),
                 status: "failed",
                 usage: null,
                 error: { code: "server_error", message: "" }
