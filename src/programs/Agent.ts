@@ -76,6 +76,7 @@ export interface Agent<out R = never, out A = unknown> extends AgentGrounding.Ju
   readonly parameters: Event.Parameters
   readonly concurrency: number
   readonly maxResultChars: number
+  readonly retry?: LLM.RetryPolicy
   /** What is wrong with the definition; a run of it fails with `InvalidAgent`. */
   readonly problems: ReadonlyArray<string>
 }
@@ -136,6 +137,7 @@ const assemble = <A>(
     ...(options.coverage?.inAnswer === true ? { coverage: { inAnswer: true } } : {}),
     ...artifacts,
     ...(options.window === undefined ? {} : { window: options.window }),
+    ...(options.retry === undefined ? {} : { retry: options.retry }),
     answer,
     ...(skills.repertoire === undefined ? {} : { repertoire: skills.repertoire }),
     handlers: Dispatch.handlers(prepared),
@@ -180,20 +182,6 @@ export const without = <R, A>(agent: Agent<R, A>, ...ids: ReadonlyArray<string>)
 
 /** The services that every run uses. */
 export type Services = LLM.LLM | ArtifactStore.ArtifactStore | Record.Record
-
-const validate = (
-  agent: Agent<never> | Agent<unknown>,
-  input: string,
-  { scope, tags = [] }: Pick<AgentOptions.RunOptions, "scope" | "tags"> = {}
-) => {
-  const problems = [
-    ...agent.problems,
-    ...AgentArtifacts.scopeProblems(scope),
-    ...(input.trim() === "" ? ["The input is empty."] : []),
-    ...tags.filter((tag) => Printable.wellFormed(tag) !== tag).map(() => "A tag holds a lone surrogate.")
-  ]
-  return problems.length === 0 ? Effect.void : AgentError.invalid(agent.name, problems)
-}
 
 type Emit = Loop.Options["emit"]
 type Drive = AgentOptions.DriveOptions | undefined
@@ -249,6 +237,7 @@ const drive = <R, A>(
       maxResultChars,
       ...(agent.artifacts?.placement === undefined ? {} : { placement: agent.artifacts.placement }),
       ...(agent.answer.asking === undefined ? {} : { answer: agent.answer.asking }),
+      ...(agent.retry === undefined ? {} : { retry: agent.retry }),
       ...(steering === undefined ? {} : { steering }),
       emit
     }
@@ -263,7 +252,7 @@ const valueOf = <A>({ answer }: Agent<unknown, A>, runId: string, { answered }: 
 
 const begin = <R, A>(agent: Agent<R, A>, input: string, options: AgentOptions.RunOptions | undefined, emit: Emit) =>
   Effect.gen(function* () {
-    yield* validate(agent, input, options)
+    yield* AgentReview.validate(agent, input, options)
     const runId = options?.runId ?? (yield* RunId.make)
     const startedAt = yield* Clock.currentTimeMillis
     const { tags } = options ?? {}
@@ -307,7 +296,7 @@ const streamed = <R>(
 
 const carryOn = <R, A>(agent: Agent<R, A>, runId: string, how: Drive, emit: Emit) =>
   Effect.gen(function* () {
-    yield* validate(agent, "resumed")
+    yield* AgentReview.validate(agent, "resumed")
     const { startedAt, state } = yield* LoadedRun.load(runId)
     return yield* drive(agent, runId, startedAt, emit, how, state, [])
   })
@@ -338,7 +327,7 @@ const goOn = <R, A>(
   emit: Emit
 ) =>
   Effect.gen(function* () {
-    yield* validate(agent, message, options)
+    yield* AgentReview.validate(agent, message, options)
     const { state } = yield* LoadedRun.load(runId)
     if (state.ended === undefined) {
       return yield* AgentError.open(runId)

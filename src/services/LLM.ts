@@ -26,6 +26,7 @@ import type * as LanguageModelLLM from "./LanguageModelLLM.ts"
 import type * as CassetteLLM from "./CassetteLLM.ts"
 import type * as OpenAiLLM from "./OpenAiLLM.ts"
 import type * as OpenAiCompatibleLLM from "./OpenAiCompatibleLLM.ts"
+import * as Retry from "./Retry.ts"
 import * as ScriptedLLM from "./ScriptedLLM.ts"
 
 export { failure, LLMError } from "./LLMError.ts"
@@ -34,9 +35,17 @@ export type { Mode as CassetteMode, Recording as CassetteRecording, Replay as Ca
 export type { Options as AnthropicOptions } from "./AnthropicLLM.ts"
 export type { Options as LanguageModelOptions } from "./LanguageModelLLM.ts"
 export type { Options as OpenAiOptions } from "./OpenAiLLM.ts"
+export type { Policy as RetryPolicy } from "./Retry.ts"
+export { retrying, standard as standardRetry } from "./Retry.ts"
 export type { Options as OpenAiCompatibleOptions } from "./OpenAiCompatibleLLM.ts"
 export type { Call, Chooser, Fault, Line, Options as ScriptedOptions, Step, Steps } from "./ScriptedLLM.ts"
 export { byPass, call, fail, say, Script, ScriptIncomplete, together } from "./ScriptedLLM.ts"
+
+/** A model that is asked: who has it, and its name there. */
+export interface Asked {
+  readonly provider: string
+  readonly id: string
+}
 
 /**
  * A piece of a reply, as it arrives. Text comes in deltas; a call comes whole, its arguments as the model wrote them, once
@@ -57,6 +66,18 @@ export type Part =
     }
   /** What the call has taken so far, in place of what an earlier one of these said. */
   | { readonly _tag: "Usage"; readonly usage: Usage.Usage }
+  /**
+   * An attempt failed, what came before is void, and the call is made again after `delayMs`: of `next`, if that is another
+   * model. `partialChars` and `usage` are of the attempt.
+   */
+  | {
+      readonly _tag: "Retried"
+      readonly error: LLMError
+      readonly delayMs: number
+      readonly next?: Asked
+      readonly partialChars?: number
+      readonly usage?: Usage.Usage
+    }
   | {
       readonly _tag: "Finish"
       readonly stopReason: Event.StopReason
@@ -64,6 +85,8 @@ export type Part =
       readonly usage: Usage.Usage
       /** The model that answered, if the provider says so. */
       readonly model?: string
+      /** Who answered, if not who was asked first. */
+      readonly by?: Asked
       /** Who is sent again what it sealed. Without it, nobody is. */
       readonly provider?: string
       /** The tools in the request's body as it was sent, read back from it; absent if it could not be. */
@@ -76,7 +99,7 @@ export class LLM extends Context.Tag("wherefore/services/LLM")<
     /** Ends in exactly one `Finish`, or fails. Interrupting it ends the request. */
     readonly stream: (wire: Wire.Wire) => Stream.Stream<Part, LLMError>
     /** Who answers, for the record. */
-    readonly model?: { readonly provider: string; readonly id: string }
+    readonly model?: Asked
     /** `json`: a wire with `parameters.answerSchema` is answered in JSON of it, by the provider's own means. */
     readonly answers?: "json"
   }
@@ -91,6 +114,8 @@ export interface Reply {
   readonly usage: Usage.Usage
   /** What the provider wants back with the reply. */
   readonly seal?: Seal.Seal
+  /** Who answered, if not who was asked first. */
+  readonly by?: Asked
   readonly model?: string
   readonly toolNames?: ReadonlyArray<string>
 }
@@ -160,6 +185,8 @@ export const step = (draft: Draft, part: Part): Draft => {
     }
     case "Usage":
       return { ...draft, usage: part.usage }
+    case "Retried":
+      return emptyDraft
     case "Finish":
       return { ...draft, finish: part, usage: part.usage }
   }
@@ -206,7 +233,7 @@ export const finish = (draft: Draft): Either.Either<Reply, LLMError> => {
       })
     )
   }
-  const { model, provider, stopReason, toolNames, usage } = finish
+  const { by, model, provider, stopReason, toolNames, usage } = finish
   const blocks = closed(draft)
   const isSealed = provider !== undefined && blocks.some(({ opaque }) => opaque !== undefined)
   const nothing = toolCalls.length === 0 && content.trim() === "" ? emptied(stopReason) : undefined
@@ -218,6 +245,7 @@ export const finish = (draft: Draft): Either.Either<Reply, LLMError> => {
     stopReason,
     usage,
     ...(isSealed ? { seal: { provider, blocks } } : {}),
+    ...(by === undefined ? {} : { by }),
     ...(model === undefined ? {} : { model }),
     ...(toolNames === undefined ? {} : { toolNames: toolNames.map(Printable.wellFormed) })
   })
@@ -319,6 +347,23 @@ export const layerScriptedLanguageModel = (
       const model = yield* scripted.make(made)
       return Context.make(LanguageModel, model).pipe(Context.add(ScriptedLLM.Script, made.script))
     })
+  )
+
+/**
+ * Asks the first of these, each as often as the policy says, and after a failure the next. Not when the request itself was
+ * rejected, unless `when` says so.
+ */
+export const layerFallback = <E, R>(
+  layers: readonly [Layer.Layer<LLM, E, R>, ...ReadonlyArray<Layer.Layer<LLM, E, R>>],
+  policy?: Retry.Policy,
+  when: (error: LLMError) => boolean = Retry.isElsewhere
+): Layer.Layer<LLM, E, R> =>
+  Layer.scoped(
+    LLM,
+    Effect.map(
+      Effect.forEach(layers, (layer) => Effect.map(Layer.build(layer), Context.get(LLM))),
+      (services) => Retry.ordered(services, policy, when)
+    )
   )
 
 /**
