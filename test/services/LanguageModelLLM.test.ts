@@ -123,8 +123,7 @@ describe("LLM.layerLanguageModel over a script", () => {
       )
       const provider = (options?: LLM.LanguageModelOptions) =>
         finish.pipe(
-          Effect.provide(LLM.layerLanguageModel(options)),
-          Effect.provide(named),
+          Effect.provide(Layer.provide(LLM.layerLanguageModel(options), named)),
           Effect.map((part) => part?._tag === "Finish" && part.provider)
         )
       assert.strictEqual(yield* provider(), "acme")
