@@ -719,7 +719,17 @@ describe("Several writers", () => {
         yield* ask("a").pipe(use(LLM.layerCassette({ path: file, mode: "record", model: echo }))),
         "You said: a"
       )
-      assert.isFalse(fs.existsSync(lock))
+      assert.deepStrictEqual(fs.readdirSync(join(file, "..")), ["a.jsonl"])
+      // One that died while it removed that of another is in nobody's way either.
+      fs.writeFileSync(lock, "")
+      fs.writeFileSync(`${lock}.break`, "")
+      fs.utimesSync(lock, old, old)
+      fs.utimesSync(`${lock}.break`, old, old)
+      assert.strictEqual(
+        yield* ask("b").pipe(use(LLM.layerCassette({ path: file, mode: "record", model: echo }))),
+        "You said: b"
+      )
+      assert.deepStrictEqual(fs.readdirSync(join(file, "..")), ["a.jsonl"])
     })
   )
 })
