@@ -224,13 +224,34 @@ export type ModelCalled = typeof ModelCalled.Type
 export const StopReason = Schema.Literal("stop", "length", "tool-calls", "content-filter", "error", "other")
 export type StopReason = typeof StopReason.Type
 
-/** `seal` is what the provider that wrote the reply wants back with it. */
+/** A model, and who has it. */
+const Asked = Schema.Struct({ provider: Schema.String, model: Schema.String })
+
+/**
+ * An attempt of a call failed, and the call was made again after `delayMs`: of `next`, if that is another model. `attempt`
+ * counts from 1 in its call; `partialChars` counts the text that arrived and was let go. `of` is absent for the reply of a pass.
+ */
+export const ModelRetried = Schema.TaggedStruct("ModelRetried", {
+  iteration,
+  attempt: Schema.Positive.pipe(Schema.int()),
+  of: optional(Schema.Literal("summary")),
+  reason: Schema.String,
+  problem: Problem.Problem,
+  delayMs: milliseconds,
+  next: optional(Asked),
+  partialChars: optional(Schema.NonNegativeInt),
+  usage: optional(Usage.Usage)
+})
+export type ModelRetried = typeof ModelRetried.Type
+
+/** `seal` is what the provider that wrote the reply wants back with it; `by` is who answered, if not who was asked first. */
 export const ModelReplied = Schema.TaggedStruct("ModelReplied", {
   iteration,
   content: Schema.String,
   reasoning: optional(Schema.String),
   toolCalls: Schema.Array(Message.ToolCall),
   seal: optional(Seal.Seal),
+  by: optional(Asked),
   usage: optional(Usage.Usage),
   stopReason: optional(StopReason),
   /** The tools in the body that was sent, read back from it. Absent if it could not be. */
@@ -307,6 +328,7 @@ export const Event = Schema.Union(
   PiecesSelected,
   ModelCalled,
   ModelReplied,
+  ModelRetried,
   ModelFailed,
   ToolCalled,
   ToolSettled,

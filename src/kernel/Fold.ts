@@ -86,7 +86,7 @@ const wroteIt = (outcome: Message.Settlement): Event.Origin =>
   outcome === "ran-ok" || outcome === "absent" || outcome === "ran-error" ? "tool" : "runtime"
 
 const carry = (state: State.State, event: Event.MessageCarried): State.State => {
-  const { message } = event
+  const { from, message } = event
   const next =
     message.role === "tool"
       ? Transcript.settle(state.transcript, message)
@@ -94,7 +94,6 @@ const carry = (state: State.State, event: Event.MessageCarried): State.State => 
   if (Either.isLeft(next))
     return Law.broken(state, `A carried message must continue the conversation: ${next.left.what}`)
   const seq = state.seq - 1
-  const { from } = event
   const cause: Wire.Cause = { by: "carried", seq }
   return say({ ...state, transcript: next.right }, [
     { id: `carried:${seq}`, origin: event.origin ?? originOf(message), seq, cause, from, message }
@@ -140,7 +139,7 @@ const call = (state: State.State, event: Event.ModelCalled): State.State => {
 
 const reply = (state: State.State, event: Event.ModelReplied): State.State => {
   const seq = state.seq - 1
-  const { content, iteration, reasoning = "", seal, toolCalls } = event
+  const { content, iteration, reasoning = "", seal, stopReason, toolCalls } = event
   const sealed = seal === undefined ? {} : { sealed: { ...seal, reasoning } }
   const message: Message.Assistant = { role: "assistant", content, toolCalls, ...sealed }
   const appended = Transcript.append(state.transcript, message)
@@ -152,7 +151,6 @@ const reply = (state: State.State, event: Event.ModelReplied): State.State => {
     spent: Budget.replied(state.spent, event.usage)
   }
   if (Either.isLeft(appended)) return Law.broken(heard, "A reply comes when no call is open.")
-  const { stopReason } = event
   const next = { ...heard, transcript: appended.right }
   const told: State.State =
     toolCalls.length > 0
@@ -325,12 +323,14 @@ export const step = (before: State.State, event: Event.Event): State.State => {
       return call(state, event)
     case "ModelReplied":
       return reply(state, event)
+    case "ModelRetried":
+      return { ...state, spent: Budget.tried(state.spent, event.usage) }
     case "ModelFailed":
       return fail(state, event)
     case "ToolCalled":
       return start(state, event)
     case "ToolSettled":
-      return settle(state, event)
+      return settle(FoldArtifact.placed(state, event), event)
     case "Answered":
       return answer(state, event)
     case "RunEnded":

@@ -39,6 +39,7 @@ import * as AgentManifest from "./AgentManifest.ts"
 import type * as AgentOptions from "./AgentOptions.ts"
 import * as AgentReview from "./AgentReview.ts"
 import * as AgentSkills from "./AgentSkills.ts"
+import * as ArtifactLoan from "./ArtifactLoan.ts"
 import * as Dispatch from "./Dispatch.ts"
 import * as LoadedRun from "./LoadedRun.ts"
 import * as Loop from "./Loop.ts"
@@ -76,6 +77,7 @@ export interface Agent<out R = never, out A = unknown> extends AgentGrounding.Ju
   readonly parameters: Event.Parameters
   readonly concurrency: number
   readonly maxResultChars: number
+  readonly retry?: LLM.RetryPolicy
   /** What is wrong with the definition; a run of it fails with `InvalidAgent`. */
   readonly problems: ReadonlyArray<string>
 }
@@ -136,6 +138,7 @@ const assemble = <A>(
     ...(options.coverage?.inAnswer === true ? { coverage: { inAnswer: true } } : {}),
     ...artifacts,
     ...(options.window === undefined ? {} : { window: options.window }),
+    ...(options.retry === undefined ? {} : { retry: options.retry }),
     answer,
     ...(skills.repertoire === undefined ? {} : { repertoire: skills.repertoire }),
     handlers: Dispatch.handlers(prepared),
@@ -180,20 +183,6 @@ export const without = <R, A>(agent: Agent<R, A>, ...ids: ReadonlyArray<string>)
 
 /** The services that every run uses. */
 export type Services = LLM.LLM | ArtifactStore.ArtifactStore | Record.Record
-
-const validate = (
-  agent: Agent<never> | Agent<unknown>,
-  input: string,
-  { scope, tags = [] }: Pick<AgentOptions.RunOptions, "scope" | "tags"> = {}
-) => {
-  const problems = [
-    ...agent.problems,
-    ...AgentArtifacts.scopeProblems(scope),
-    ...(input.trim() === "" ? ["The input is empty."] : []),
-    ...tags.filter((tag) => Printable.wellFormed(tag) !== tag).map(() => "A tag holds a lone surrogate.")
-  ]
-  return problems.length === 0 ? Effect.void : AgentError.invalid(agent.name, problems)
-}
 
 type Emit = Loop.Options["emit"]
 type Drive = AgentOptions.DriveOptions | undefined
@@ -249,6 +238,7 @@ const drive = <R, A>(
       maxResultChars,
       ...(agent.artifacts?.placement === undefined ? {} : { placement: agent.artifacts.placement }),
       ...(agent.answer.asking === undefined ? {} : { answer: agent.answer.asking }),
+      ...(agent.retry === undefined ? {} : { retry: agent.retry }),
       ...(steering === undefined ? {} : { steering }),
       emit
     }
@@ -263,7 +253,7 @@ const valueOf = <A>({ answer }: Agent<unknown, A>, runId: string, { answered }: 
 
 const begin = <R, A>(agent: Agent<R, A>, input: string, options: AgentOptions.RunOptions | undefined, emit: Emit) =>
   Effect.gen(function* () {
-    yield* validate(agent, input, options)
+    yield* AgentReview.validate(agent, input, options)
     const runId = options?.runId ?? (yield* RunId.make)
     const startedAt = yield* Clock.currentTimeMillis
     const { tags } = options ?? {}
@@ -271,7 +261,7 @@ const begin = <R, A>(agent: Agent<R, A>, input: string, options: AgentOptions.Ru
       _tag: "RunStarted",
       runId,
       agent: agent.name,
-      manifest: AgentManifest.of(agent, options?.scope),
+      manifest: AgentManifest.of(agent, options?.scope ?? (yield* ArtifactLoan.Enclosing)),
       input: Printable.wellFormed(input),
       ...(tags === undefined ? {} : { tags })
     }
@@ -307,7 +297,7 @@ const streamed = <R>(
 
 const carryOn = <R, A>(agent: Agent<R, A>, runId: string, how: Drive, emit: Emit) =>
   Effect.gen(function* () {
-    yield* validate(agent, "resumed")
+    yield* AgentReview.validate(agent, "resumed")
     const { startedAt, state } = yield* LoadedRun.load(runId)
     return yield* drive(agent, runId, startedAt, emit, how, state, [])
   })
@@ -338,7 +328,7 @@ const goOn = <R, A>(
   emit: Emit
 ) =>
   Effect.gen(function* () {
-    yield* validate(agent, message, options)
+    yield* AgentReview.validate(agent, message, options)
     const { state } = yield* LoadedRun.load(runId)
     if (state.ended === undefined) {
       return yield* AgentError.open(runId)

@@ -15,6 +15,7 @@ import type * as Piece from "../kernel/Piece.ts"
 import type * as Skill from "../kernel/Skill.ts"
 import type * as SkillMap from "../kernel/SkillMap.ts"
 import type * as Window from "../kernel/Window.ts"
+import type * as LLM from "../services/LLM.ts"
 import type * as AgentFindings from "./AgentFindings.ts"
 import type * as AgentGrounding from "./AgentGrounding.ts"
 import type * as Steering from "./Steering.ts"
@@ -62,6 +63,11 @@ export interface Options<Tools extends Record<string, Tool.Any>> {
   /** How much of the conversation is sent (`Window`). All of it unless given. */
   readonly window?: Window.Strategy
   readonly budget?: Limits
+  /**
+   * When a call of the model that failed is made again, such as `LLM.standardRetry`. Each attempt is on the record. Never
+   * unless given.
+   */
+  readonly retry?: LLM.RetryPolicy
   /** In `dev`, checks are tried on planted faults, and a run fails if one of them is blind. Default `live`. */
   readonly checks?: CheckEvent.Posture
   /** Judges the names and numbers of answers (`Grounding`), each against the results of the run. Off unless given. */
@@ -87,7 +93,7 @@ export interface RunOptions extends DriveOptions {
   readonly tags?: ReadonlyArray<string>
   /**
    * Whose artifacts its tools work with: those of a session, a tenant, a person. Without it they are the run's own, or those
-   * that the run which it follows up worked with.
+   * that the run which it follows up worked with, or the one whose tool started it.
    */
   readonly scope?: Artifact.Scope
 }

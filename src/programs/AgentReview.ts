@@ -4,13 +4,17 @@
  * @internal
  */
 import type * as Tool from "@effect/ai/Tool"
+import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
+import type * as Artifact from "../kernel/Artifact.ts"
 import * as CallOutcome from "../kernel/CallOutcome.ts"
 import * as ClaimCheck from "../kernel/ClaimCheck.ts"
 import * as Event from "../kernel/Event.ts"
 import type * as Piece from "../kernel/Piece.ts"
 import * as Printable from "../kernel/Printable.ts"
+import * as AgentArtifacts from "./AgentArtifacts.ts"
+import * as AgentError from "./AgentError.ts"
 import * as ArgumentsFrom from "./ArgumentsFrom.ts"
 import * as Dispatch from "./Dispatch.ts"
 import * as Echoes from "./Echoes.ts"
@@ -100,3 +104,18 @@ export const claimProblems = (
     : ClaimCheck.review(declared, hasAnswerSchema).map(
         ({ next, what, where }) => `claims${where === "" ? "" : ` at ${where}`}: ${what} ${next}`
       )
+
+/** Refuses a run of an agent whose definition, or whose input, is not sound. */
+export const validate = (
+  agent: { readonly name: string; readonly problems: ReadonlyArray<string> },
+  input: string,
+  { scope, tags = [] }: { readonly scope?: Artifact.Scope; readonly tags?: ReadonlyArray<string> } = {}
+) => {
+  const problems = [
+    ...agent.problems,
+    ...AgentArtifacts.scopeProblems(scope),
+    ...(input.trim() === "" ? ["The input is empty."] : []),
+    ...tags.filter((tag) => Printable.wellFormed(tag) !== tag).map(() => "A tag holds a lone surrogate.")
+  ]
+  return problems.length === 0 ? Effect.void : AgentError.invalid(agent.name, problems)
+}

@@ -17,8 +17,6 @@ import type * as ArtifactEvent from "../kernel/ArtifactEvent.ts"
 import type * as Event from "../kernel/Event.ts"
 import * as Answering from "../kernel/Answering.ts"
 import * as Call from "../kernel/Call.ts"
-import * as Message from "../kernel/Message.ts"
-import * as Problem from "../kernel/Problem.ts"
 import * as Refusal from "../kernel/Refusal.ts"
 import * as Run from "../kernel/Run.ts"
 import * as SkillMap from "../kernel/SkillMap.ts"
@@ -32,6 +30,7 @@ import type * as ArtifactDesk from "./ArtifactDesk.ts"
 import * as AppendSize from "./AppendSize.ts"
 import * as ArtifactLoan from "./ArtifactLoan.ts"
 import * as Dispatch from "./Dispatch.ts"
+import * as Reply from "./Reply.ts"
 import type * as ServedResult from "./ServedResult.ts"
 import * as Summary from "./Summary.ts"
 import * as Wheel from "./Wheel.ts"
@@ -55,6 +54,7 @@ export interface Options {
   readonly placement?: NonNullable<Event.Artifacts["placement"]>
   /** Reads the answers of an agent that has a schema for them. */
   readonly answer?: AgentAnswer.Asking
+  readonly retry?: LLM.RetryPolicy
   readonly steering?: Wheel.Steering
   readonly emit: (progress: Progress) => Effect.Effect<void>
 }
@@ -87,7 +87,8 @@ export const drive = (
     let failure: LLM.LLMError | undefined
     let died: Cause.Cause<never> | undefined
     /** What has come of the reply that is being written. */
-    let partial: Partial = {}
+    let partial: Reply.Partial = {}
+    let attempts = 0
     const finished = new Map<string, ReadonlyArray<Event.Event>>()
     const loans = new Map<string, ArtifactLoan.Loan>()
 
@@ -127,32 +128,53 @@ export const drive = (
       stop(Refusal.budgetExceeded("wallTimeMs", limits.wallTimeMs ?? spent, spent))
     )
 
+    const streamed = (wire: Wire.Wire) => {
+      attempts = 0
+      return options.retry === undefined ? llm.stream(wire) : LLM.retrying(llm.stream(wire), options.retry)
+    }
+    /** An attempt that failed is on the record before the next one begins. */
+    const retried = (iteration: number, parts: ReadonlyArray<LLM.Part>, of?: "summary") => {
+      const events = parts.flatMap((part) =>
+        part._tag === "Retried" ? [Reply.retried(iteration, (attempts += 1), part, of)] : []
+      )
+      happen(events)
+      return events.length === 0 ? Effect.void : commit
+    }
+
+    /** What a model's failure is told apart from the record's: that one ends the run here. */
+    const answered = <A, E>(reply: Effect.Effect<A, E | Failure>) =>
+      Effect.matchEffect(reply, {
+        onSuccess: (one) => Effect.succeed(Either.right(one)),
+        onFailure: (error) =>
+          error instanceof Record.RecordError || error instanceof Record.RecordConflict
+            ? Effect.fail(error)
+            : Effect.succeed(Either.left(error))
+      })
+
     const askModel = (wire: Wire.Wire) =>
       Effect.gen(function* () {
         const { iteration } = wire
         const askedAt = yield* Clock.currentTimeMillis
         partial = {}
-        const collected = LLM.collect(llm.stream(wire), (chunk, { content, usage }) => {
-          partial = {
-            ...(content === "" ? {} : { partialChars: content.length }),
-            ...(usage === undefined ? {} : { usage })
-          }
-          return emit({ _tag: "Received", iteration, parts: Array.from(chunk) })
+        const collected = LLM.collect(streamed(wire), (chunk, draft) => {
+          partial = Reply.partial(draft)
+          const parts = Array.from(chunk)
+          return Effect.zipRight(retried(iteration, parts), emit({ _tag: "Received", iteration, parts }))
         }).pipe(
           // The run ends on the record before the defect goes on to whoever runs it.
           Effect.catchAllDefect((defect) => {
             died = Cause.die(defect)
-            return Effect.fail(layerDied)
+            return Effect.fail(Reply.layerDied)
           })
         )
-        const reply = yield* Effect.either(inTime(collected))
+        const reply = yield* answered(inTime(collected))
         if (Either.isLeft(reply)) {
           if (reply.left instanceof LLM.LLMError) failure = new LLM.LLMError({ ...reply.left, runId })
-          return happen([failed(iteration, reply.left, partial)])
+          return happen([Reply.failed(iteration, reply.left, partial)])
         }
         if (Option.isNone(reply.right)) return yield* outOfTime
         const durationMs = (yield* Clock.currentTimeMillis) - askedAt
-        const event = replied(
+        const event = Reply.replied(
           wire,
           reply.right.value,
           durationMs,
@@ -161,23 +183,23 @@ export const drive = (
         // Only a reply that is long is written out to see how long it is.
         const chars = AppendSize.charsOf(event) <= AppendSize.maxAppendChars ? 0 : JSON.stringify(event).length
         if (chars <= AppendSize.maxEventChars) return happen([event])
-        failure = new LLM.LLMError({ ...tooLong(chars), runId })
-        return happen([failed(iteration, failure, partial)])
+        failure = new LLM.LLMError({ ...Reply.tooLong(chars), runId })
+        return happen([Reply.failed(iteration, failure, partial)])
       }).pipe(Effect.withSpan("Model.call", { attributes: { iteration: wire.iteration }, captureStackTrace: false }))
 
     const askSummary = (wire: Wire.Wire) =>
       Effect.gen(function* () {
         const askedAt = yield* Clock.currentTimeMillis
         partial = {}
-        const told = LLM.collect(llm.stream(wire), (_, { usage }) => {
+        const told = LLM.collect(streamed(wire), (chunk, { usage }) => {
           partial = usage === undefined ? {} : { usage }
-          return Effect.void
+          return retried(wire.iteration, Array.from(chunk), "summary")
         })
-        const collected = Effect.catchAllDefect(told, () => Effect.fail(layerDied))
-        const reply = yield* Effect.either(inTime(collected))
+        const collected = Effect.catchAllDefect(told, () => Effect.fail(Reply.layerDied))
+        const reply = yield* answered(inTime(collected))
         if (Either.isRight(reply) && Option.isNone(reply.right)) return yield* outOfTime
         const durationMs = (yield* Clock.currentTimeMillis) - askedAt
-        const came = Either.flatMap(reply, (one) => Either.fromOption(one, () => layerDied))
+        const came = Either.flatMap(reply, (one) => Either.fromOption(one, () => Reply.layerDied))
         happen([Summary.settled(wire, came, durationMs, partial.usage)])
       }).pipe(Effect.withSpan("Model.summarize", { captureStackTrace: false }))
 
@@ -296,63 +318,3 @@ export const drive = (
     if (steering === undefined) return yield* driven
     return yield* Wheel.attached(steering, { spec: options.spec, state: () => state, happen }, driven)
   })
-
-type Partial = Pick<Event.ModelFailed, "partialChars" | "usage">
-
-/** What ended a pass without a reply, as its event names it. */
-interface Unanswered extends Problem.Problem {
-  readonly reason: string
-}
-
-const layerDied: Unanswered = {
-  reason: "Died",
-  code: "WF-RUN-005",
-  what: "The layer of the model died of a defect.",
-  next: "Find the defect in the application's log and mend the layer; then follow the run up.",
-  outcome: "unknown",
-  retry: "never"
-}
-
-const tooLong = (chars: number): LLM.LLMError =>
-  LLM.failure("Protocol", {
-    what: "The model's reply is longer than a record can hold.",
-    expected: `at most ${AppendSize.maxEventChars} characters of JSON`,
-    found: `${chars}`,
-    next: "Set maxOutputTokens, or ask for less at once.",
-    retry: "never"
-  })
-
-/** What the body held, in few words if it is what was assembled. */
-const sent = ({ tools }: Wire.Wire, { toolNames }: LLM.Reply): Pick<Event.ModelReplied, "sentTools"> => {
-  if (toolNames === undefined) return {}
-  const isSame = toolNames.length === tools.length && tools.every(({ tool }, at) => tool.name === toolNames[at])
-  return { sentTools: isSame ? "as-assembled" : toolNames }
-}
-
-const replied = (
-  wire: Wire.Wire,
-  reply: LLM.Reply,
-  durationMs: number,
-  isTaken: (toolCallId: string) => boolean
-): Event.ModelReplied => ({
-  _tag: "ModelReplied",
-  iteration: wire.iteration,
-  content: reply.content,
-  ...(reply.reasoning === undefined ? {} : { reasoning: reply.reasoning }),
-  toolCalls: Message.identify(wire.iteration, reply.toolCalls, isTaken),
-  ...(reply.seal === undefined ? {} : { seal: reply.seal }),
-  ...(Object.keys(reply.usage).length === 0 ? {} : { usage: reply.usage }),
-  stopReason: reply.stopReason,
-  ...sent(wire, reply),
-  durationMs
-})
-
-/** What was not applied took nothing. */
-const failed = (iteration: number, error: Unanswered, { usage, ...partial }: Partial): Event.ModelFailed => ({
-  _tag: "ModelFailed",
-  iteration,
-  reason: error.reason,
-  problem: Problem.of(error),
-  ...partial,
-  ...(usage === undefined || error.outcome === "not-applied" ? {} : { usage })
-})

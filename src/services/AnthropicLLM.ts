@@ -16,7 +16,7 @@ import type { LLMError } from "./LLMError.ts"
 import * as ProviderUsage from "./ProviderUsage.ts"
 import * as ReplyFilter from "./ReplyFilter.ts"
 
-export interface Options extends Pick<AiSdkLLM.Options, "answers" | "providerOptions" | "streamed"> {
+export interface Options extends Pick<AiSdkLLM.Options, "answers" | "providerOptions" | "streamed" | "timeouts"> {
   readonly model: string
   /** Read from `ANTHROPIC_API_KEY` if absent. */
   readonly apiKey?: Redacted.Redacted
@@ -36,7 +36,16 @@ const usageSoFar = (chunk: unknown): Usage.Usage | undefined => {
 }
 
 export const layer = (
-  { answers, apiKey, headers = {}, model, providerOptions, streamed, url = "https://api.anthropic.com/v1" }: Options,
+  {
+    answers,
+    apiKey,
+    headers = {},
+    model,
+    providerOptions,
+    streamed,
+    timeouts,
+    url = "https://api.anthropic.com/v1"
+  }: Options,
   fetch: typeof globalThis.fetch = globalThis.fetch
 ): Layer.Layer<LLM.LLM, LLMError> =>
   Layer.effect(
@@ -55,7 +64,8 @@ export const layer = (
         secrets: endpoint.secrets,
         ...(answers === undefined ? {} : { answers }),
         ...(providerOptions === undefined ? {} : { providerOptions }),
-        ...(streamed === undefined ? {} : { streamed })
+        ...(streamed === undefined ? {} : { streamed }),
+        ...(timeouts === undefined ? {} : { timeouts })
       }
       return AiSdkLLM.read(made(model), options, { usage: ProviderUsage.ofAnthropic, usageSoFar })
     })

@@ -15,10 +15,12 @@ import type * as LLM from "./LLM.ts"
 const optional = <A, I, R>(schema: Schema.Schema<A, I, R>) => Schema.optionalWith(schema, { exact: true })
 const count = Schema.NonNegativeInt
 
+const Asked = Schema.Struct({ provider: Schema.String, id: Schema.String })
+
 /** The first line. Its number is the version of the format. */
 const Header = Schema.Struct({
   cassette: Schema.Literal(1),
-  model: optional(Schema.Struct({ provider: Schema.String, id: Schema.String })),
+  model: optional(Asked),
   answers: optional(Schema.Literal("json"))
 })
 export type Header = typeof Header.Type
@@ -42,6 +44,7 @@ const Stored = Schema.Union(
     usage: Usage.Usage,
     model: optional(Schema.String),
     provider: optional(Schema.String),
+    by: optional(Asked),
     toolNames: optional(Schema.Array(Schema.String))
   })
 )
@@ -135,7 +138,7 @@ const pack = (parts: ReadonlyArray<LLM.Part>): ReadonlyArray<Stored> => {
     } else if (part._tag === "Reasoning") {
       if (last !== undefined && "reasoning" in last) packed[at] = { reasoning: [...last.reasoning, part.delta] }
       else packed.push({ reasoning: [part.delta] })
-    } else packed.push(part)
+    } else if (part._tag !== "Retried") packed.push(part)
   }
   return packed
 }

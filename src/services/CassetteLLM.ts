@@ -156,7 +156,11 @@ const make = <E, R>(
       Stream.suspend(() => {
         const parts: Array<LLM.Part> = []
         const seen = Stream.mapChunks(stream, (chunk) => {
-          parts.push(...chunk)
+          for (const part of chunk) {
+            // What came before a failed attempt's end is void.
+            if (part._tag === "Retried") parts.length = 0
+            else parts.push(part)
+          }
           return chunk
         })
         return Stream.concat(seen, Stream.drain(Stream.fromEffect(Effect.suspend(() => save(names, parts)))))

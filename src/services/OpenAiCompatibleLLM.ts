@@ -17,7 +17,7 @@ import * as ProviderUsage from "./ProviderUsage.ts"
 import * as LLM from "./LLM.ts"
 import { failure, type LLMError } from "./LLMError.ts"
 
-export interface Options extends Pick<AiSdkLLM.Options, "providerOptions" | "streamed"> {
+export interface Options extends Pick<AiSdkLLM.Options, "providerOptions" | "streamed" | "timeouts"> {
   /** The base of the server's paths, without `/chat/completions`. */
   readonly url: string
   readonly model: string
@@ -42,7 +42,7 @@ const reading: AiSdkLLM.Reading = {
 }
 
 export const layer = (
-  { answers, apiKey, headers = {}, model, provider, providerOptions, streamed, url }: Options,
+  { answers, apiKey, headers = {}, model, provider, providerOptions, streamed, timeouts, url }: Options,
   fetch: typeof globalThis.fetch = globalThis.fetch
 ): Layer.Layer<LLM.LLM, LLMError> =>
   Layer.effect(
@@ -65,7 +65,8 @@ export const layer = (
         verbatimArguments: true,
         ...(answers === undefined ? {} : { answers }),
         ...(providerOptions === undefined ? {} : { providerOptions }),
-        ...(streamed === undefined ? {} : { streamed })
+        ...(streamed === undefined ? {} : { streamed }),
+        ...(timeouts === undefined ? {} : { timeouts })
       }
       return AiSdkLLM.read(made(model), options, reading)
     })

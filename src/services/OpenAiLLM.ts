@@ -14,7 +14,7 @@ import * as OpenAiFilter from "./OpenAiFilter.ts"
 import * as ProviderUsage from "./ProviderUsage.ts"
 import * as ReplyFilter from "./ReplyFilter.ts"
 
-export interface Options extends Pick<AiSdkLLM.Options, "answers" | "providerOptions" | "streamed"> {
+export interface Options extends Pick<AiSdkLLM.Options, "answers" | "providerOptions" | "streamed" | "timeouts"> {
   readonly model: string
   /** `responses` if absent. */
   readonly api?: "responses" | "chat"
@@ -43,6 +43,7 @@ export const layer = (
     model,
     providerOptions = {},
     streamed,
+    timeouts,
     url = "https://api.openai.com/v1"
   }: Options,
   fetch: typeof globalThis.fetch = globalThis.fetch
@@ -64,7 +65,8 @@ export const layer = (
         verbatimArguments: true,
         providerOptions: { ...providerOptions, openai: { ...defaults, ...providerOptions["openai"] } },
         ...(answers === undefined ? {} : { answers }),
-        ...(streamed === undefined ? {} : { streamed })
+        ...(streamed === undefined ? {} : { streamed }),
+        ...(timeouts === undefined ? {} : { timeouts })
       }
       return api === "chat"
         ? AiSdkLLM.read(made.chat(model), options, { usage: ProviderUsage.ofOpenAiChat })

@@ -100,6 +100,27 @@ describe("A cassette", () => {
     })
   )
 
+  it.scoped("keeps of a call that was made again what came of it in the end, and who answered", () =>
+    Effect.gen(function* () {
+      const file = yield* path
+      const other = Layer.succeed(LLM.LLM, {
+        model: { provider: "other", id: "o-1" },
+        stream: () =>
+          Stream.make<Array<LLM.Part>>(
+            { _tag: "Text", delta: "Yes." },
+            { _tag: "Finish", stopReason: "stop", usage: {} }
+          )
+      })
+      const broken = LLM.fail("StreamBroken", { after: 1, deltas: ["half", " a"] })
+      const model = LLM.layerFallback([LLM.layerScripted([broken]), other])
+      const reply = LLM.reply(LLMSuite.wire)
+      const recorded = yield* use(LLM.layerCassette({ path: file, mode: "record", model }))(reply)
+      assert.deepInclude(recorded, { content: "Yes.", by: { provider: "other", id: "o-1" } })
+      assert.notInclude(text(file), "half")
+      assert.deepStrictEqual(yield* use(LLM.layerCassette({ path: file, mode: "replay" }))(reply), recorded)
+    })
+  )
+
   it.scoped("keeps the parts of a reply as they came, whatever they are", () =>
     Effect.gen(function* () {
       const delta = FastCheck.fullUnicodeString({ maxLength: 6 })

@@ -148,6 +148,7 @@ export const anthropic: Dialect = {
   ],
   novelBody: (said) => {
     const body = anthropic.body(said) as Json
+    const cited = (block: Json) => ("text" in block ? { ...block, citations: [{ type: "novel" }] } : block)
     const novel = [
       { type: "novel_block", text: "?" },
       { type: "web_search_tool_result", content: "?" }
@@ -155,7 +156,7 @@ export const anthropic: Dialect = {
     return {
       ...body,
       novel: [1],
-      content: [...novel, ...body["content"]!, ...novel],
+      content: [...novel, ...body["content"]!.map(cited), ...novel],
       container: 7,
       context_management: 7
     }
