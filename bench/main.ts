@@ -10,6 +10,7 @@ const benches = new Map<string, () => Promise<ReadonlyArray<Figure>>>([
   ["stuck", async () => (await import("./stuck.ts")).run()],
   ["grounding", async () => (await import("./grounding.ts")).run()],
   ["findings", async () => (await import("./findings.ts")).run()],
+  ["placement", async () => (await import("./placement.ts")).run()],
   ["advance", async () => (await import("./advance.ts")).run()]
 ])
 

@@ -9,5 +9,15 @@ export * as Clock from "./services/Clock.ts"
 export * as Entropy from "./services/Entropy.ts"
 export * as LLMSuite from "./services/LLMSuite.ts"
 export * as RecordSuite from "./services/RecordSuite.ts"
-export { byPass, call, fail, layerScripted, say, Script, ScriptIncomplete, together } from "./services/LLM.ts"
+export {
+  byPass,
+  call,
+  fail,
+  layerCassette,
+  layerScripted,
+  say,
+  Script,
+  ScriptIncomplete,
+  together
+} from "./services/LLM.ts"
 export type { Call, Chooser, Fault, Line, Options, Step, Steps } from "./services/ScriptedLLM.ts"

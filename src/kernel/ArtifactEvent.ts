@@ -99,6 +99,10 @@ export const ArtifactEvent = Schema.Union(
 )
 export type ArtifactEvent = typeof ArtifactEvent.Type
 
+/** Whether an event of a run is about artifacts. */
+export const isArtifactEvent = (event: { readonly _tag: string }): event is ArtifactEvent =>
+  event._tag.startsWith("Artifact")
+
 /** The call that an event is of. */
 export type Call = Pick<ArtifactMinted, "iteration" | "toolCallId" | "toolName">
 
@@ -147,6 +151,13 @@ export const resolved = (
   ...(argument === undefined ? {} : { argument }),
   ...(origin === undefined ? {} : { origin }),
   ...(parentRefs === undefined ? {} : { parentRefs: parentRefs.slice(0, most.parents) })
+})
+
+export const snapshot = ({ bytes, kind, mediaType }: Artifact.Meta, label: string): Snapshot => ({
+  kind: kindOf(kind),
+  mediaType: Printable.clip(mediaType, most.mediaType),
+  bytes,
+  ...(label === "" ? {} : { label: Printable.clip(label, most.label) })
 })
 
 /** The ticket that an event holds. */

@@ -8,7 +8,7 @@ import type * as Event from "./Event.ts"
 import * as Refusal from "./Refusal.ts"
 import * as Usage from "./Usage.ts"
 
-/** What a run has spent. `unmetered` counts the replies that came without a token count. */
+/** What a run has spent. `unmetered` counts the calls of the model that came without a token count. */
 export interface Spent {
   readonly passes: number
   readonly toolCalls: number
@@ -24,6 +24,10 @@ export const replied = (spent: Spent, usage: Usage.Usage | undefined): Spent => 
   usage: Usage.add(spent.usage, usage ?? Usage.none),
   unmetered: spent.unmetered + (usage === undefined || Usage.total(usage) === undefined ? 1 : 0)
 })
+
+/** What is spent once an attempt failed: one that took nothing was told without a usage. */
+export const tried = (spent: Spent, usage: Usage.Usage | undefined): Spent =>
+  usage === undefined ? spent : replied(spent, usage)
 
 /** The limits of an agent that names none: enough for long work, an end to a loop. */
 export const defaults: Event.Limits = { passes: 50 }

@@ -11,6 +11,7 @@ import * as CallArguments from "./CallArguments.ts"
 import * as CallOutcome from "./CallOutcome.ts"
 import type * as Event from "./Event.ts"
 import type * as Message from "./Message.ts"
+import * as Present from "./Present.ts"
 import * as Refusal from "./Refusal.ts"
 import * as Repertoire from "./Repertoire.ts"
 import * as SkillCall from "./SkillCall.ts"
@@ -119,12 +120,15 @@ const callsBefore = (
   )
 }
 
-/** Whether the reply ended before the arguments did. An object that closes is whole; no text at all may be a beginning. */
+/**
+ * Whether the reply ended before the arguments did. An object that closes is whole; but nothing at all may be a beginning,
+ * and some providers write `{}` for it.
+ */
 const isCut = (state: State.State, call: Message.ToolCall, isMalformed: boolean): boolean => {
   if (call.cut !== undefined) return true
   if (state.openReply?.stopReason !== "length") return false
   const isLast = state.transcript.open?.calls.at(-1)?.toolCallId === call.toolCallId
-  return isMalformed || (isLast && call.args.trim() === "")
+  return isMalformed || (isLast && /^\s*(?:\{\s*\})?\s*$/.test(call.args))
 }
 
 const judge = (state: State.State, known: CallArguments.Known, call: Message.ToolCall): Planned => {
@@ -154,7 +158,7 @@ const judge = (state: State.State, known: CallArguments.Known, call: Message.Too
   if (Either.isLeft(args)) return refuse(call, Refusal.argumentsMalformed(call.toolName, args.left))
   const { replay } = tool.annotations
   const run = { _tag: "Run", call, args: args.right, replay, started: false } as const
-  if (skills === undefined) return run
+  if (skills === undefined || Present.isTool(state.started, call.toolName)) return run
   if (!CallOutcome.isFramework(call.toolName)) {
     const owner = Repertoire.ownerOf(skills, state.skills, call.toolName)
     return owner === undefined ? run : { ...run, owner }

@@ -3,6 +3,7 @@
  *
  * @internal
  */
+import type * as ArtifactState from "./ArtifactState.ts"
 import type * as Event from "./Event.ts"
 import type * as FindingRow from "./FindingRow.ts"
 import type * as Lease from "./Lease.ts"
@@ -95,7 +96,22 @@ export interface MapNode {
   readonly what: string
 }
 
-export type Node = ValueNode | CarrierNode | CallNode | RootNode | MapNode
+/** An artifact that a call worked on, or that another was derived from, as far as the record tells of it. */
+export interface ArtifactNode {
+  readonly kind: "artifact"
+  readonly id: string
+  readonly ref: string
+  /** The event that tells of it first. */
+  readonly seq: number
+  readonly artifactKind?: string
+  readonly bytes?: number
+  /** Why it was gone at the end of the record. */
+  readonly gone?: NonNullable<ArtifactState.Known["gone"]>["reason"]
+  /** One printable line. */
+  readonly what: string
+}
+
+export type Node = ValueNode | CarrierNode | CallNode | RootNode | MapNode | ArtifactNode
 
 /**
  * `carried`: the piece held the value. `returned`: the call returned the result. `argued`: the call's arguments held the
@@ -103,6 +119,7 @@ export type Node = ValueNode | CarrierNode | CallNode | RootNode | MapNode
  * held it, and the model had declared it there; of a boundary, the result of the call declared it. `told`: a person or the application wrote it.
  * `observed`: the tool read or did it in the world. `rode`: the map's lease put the piece on the wire. `founded`: it is
  * why the map takes part at all. `engaged`, `parked`: it is what changed the map's lease last.
+ * `read`: the call was given the artifact. `minted`: the call stored it. `derived`: what was stored has it as a parent.
  */
 export interface Edge {
   readonly from: string
@@ -119,6 +136,9 @@ export interface Edge {
     | "founded"
     | "engaged"
     | "parked"
+    | "read"
+    | "minted"
+    | "derived"
   readonly by: ReadonlyArray<string>
 }
 
@@ -127,7 +147,7 @@ export interface Edge {
  * `cut`: a message held it that had
  * left the window by then. `summarized`: what held it is a summary, which a model wrote and which is no source.
  * `elsewhere`: the message was carried from another run, whose record goes on. `no-answer`, `not-found`: there is nothing to ask about. `several`: the id that was asked about names calls of other passes too. `drift`: the record's wire hash is not that of its events.
- * `limit`: the chain has more than it was allowed to show.
+ * `unrecorded`: the record does not tell who stored an artifact. `limit`: the chain has more than it was allowed to show.
  */
 export interface Gap {
   readonly kind:
@@ -136,6 +156,7 @@ export interface Gap {
     | "summarized"
     | "untold"
     | "elsewhere"
+    | "unrecorded"
     | "no-answer"
     | "not-found"
     | "several"

@@ -87,8 +87,16 @@ export type Coverage = typeof Coverage.Type
 export const Answer = Schema.Struct({ corrections: Schema.NonNegativeInt, inside: optional(Schema.NonEmptyString) })
 export type Answer = typeof Answer.Type
 
-/** Whose artifacts the run works with, if they are not its own alone: those of the conversation that is its id. */
-export const Artifacts = Schema.Struct({ scope: optional(Artifact.Scope) })
+/**
+ * What a run has to do with artifacts. `scope`: whose they are, if they are not its own alone, of the conversation that is
+ * its id. `present`: the model can show them to the person. `placement`: a result of more characters than that is stored,
+ * and its ticket sent in its place.
+ */
+export const Artifacts = Schema.Struct({
+  scope: optional(Artifact.Scope),
+  present: optional(Schema.Literal(true)),
+  placement: optional(Schema.Struct({ maxInlineChars: Schema.Positive.pipe(Schema.int()) }))
+})
 export type Artifacts = typeof Artifacts.Type
 
 /** What a run was started with. `importedFrom` names the foreign format that it was read from. */
@@ -216,13 +224,34 @@ export type ModelCalled = typeof ModelCalled.Type
 export const StopReason = Schema.Literal("stop", "length", "tool-calls", "content-filter", "error", "other")
 export type StopReason = typeof StopReason.Type
 
-/** `seal` is what the provider that wrote the reply wants back with it. */
+/** A model, and who has it. */
+const Asked = Schema.Struct({ provider: Schema.String, model: Schema.String })
+
+/**
+ * An attempt of a call failed, and the call was made again after `delayMs`: of `next`, if that is another model. `attempt`
+ * counts from 1 in its call; `partialChars` counts the text that arrived and was let go. `of` is absent for the reply of a pass.
+ */
+export const ModelRetried = Schema.TaggedStruct("ModelRetried", {
+  iteration,
+  attempt: Schema.Positive.pipe(Schema.int()),
+  of: optional(Schema.Literal("summary")),
+  reason: Schema.String,
+  problem: Problem.Problem,
+  delayMs: milliseconds,
+  next: optional(Asked),
+  partialChars: optional(Schema.NonNegativeInt),
+  usage: optional(Usage.Usage)
+})
+export type ModelRetried = typeof ModelRetried.Type
+
+/** `seal` is what the provider that wrote the reply wants back with it; `by` is who answered, if not who was asked first. */
 export const ModelReplied = Schema.TaggedStruct("ModelReplied", {
   iteration,
   content: Schema.String,
   reasoning: optional(Schema.String),
   toolCalls: Schema.Array(Message.ToolCall),
   seal: optional(Seal.Seal),
+  by: optional(Asked),
   usage: optional(Usage.Usage),
   stopReason: optional(StopReason),
   /** The tools in the body that was sent, read back from it. Absent if it could not be. */
@@ -253,11 +282,15 @@ export const ToolCalled = Schema.TaggedStruct("ToolCalled", {
 })
 export type ToolCalled = typeof ToolCalled.Type
 
-/** What a call came to, and the exact text that the model is served for it. `fields` are the values that routes judge. */
+/**
+ * What a call came to, and the exact text that the model is served for it: the ticket of its result, if that was `placed`.
+ * `fields` are the values that routes judge.
+ */
 export const ToolSettled = Schema.TaggedStruct("ToolSettled", {
   ...call,
   outcome: Message.Settlement,
   served: Schema.String,
+  placed: optional(CallOutcome.PlacedToolResult),
   fields: optional(Schema.Array(CallOutcome.Field)),
   error: optional(Refusal.Refusal),
   durationMs: optional(milliseconds)
@@ -295,6 +328,7 @@ export const Event = Schema.Union(
   PiecesSelected,
   ModelCalled,
   ModelReplied,
+  ModelRetried,
   ModelFailed,
   ToolCalled,
   ToolSettled,

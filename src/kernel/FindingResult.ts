@@ -10,6 +10,7 @@ import * as FindingFiling from "./FindingFiling.ts"
 import type * as FindingRow from "./FindingRow.ts"
 import * as Json from "./Json.ts"
 import type * as Message from "./Message.ts"
+import type * as Wire from "./Wire.ts"
 
 const limitsOf = (message: Message.Tool): FindingRow.Limits | undefined => {
   if (message.outcome !== "absent") return undefined
@@ -25,13 +26,20 @@ const limitsOf = (message: Message.Tool): FindingRow.Limits | undefined => {
   }
 }
 
-/** A result, from its settlement. */
-export const make = (message: Message.Tool): FindingFiling.Result => {
-  let values: ReadonlySet<string> | undefined
-  const absence = limitsOf(message)
+const none: ReadonlySet<string> = new Set()
+
+/** A result, from its settlement. What is said in its place, as by a ticket, is ours: it holds no values of the tool's. */
+export const make = (
+  message: Message.Tool,
+  { origin, placed }: Pick<Wire.MessagePiece, "origin" | "placed">
+): FindingFiling.Result => {
+  const isOurs = origin === "runtime"
+  let values: ReadonlySet<string> | undefined = isOurs ? none : undefined
+  const absence = isOurs ? undefined : limitsOf(message)
   return {
     toolCallId: message.toolCallId,
     toolName: message.toolName,
+    ...(placed === undefined ? {} : { ref: placed.ref }),
     get values() {
       return (values ??= FindingFiling.valuesOf(message.content))
     },

@@ -88,7 +88,7 @@ export const say = (self: FindingState, pieces: ReadonlyArray<Wire.MessagePiece>
       continue
     }
     const { toolCallId } = message
-    results.push(FindingResult.make(message))
+    results.push(FindingResult.make(message, piece))
     // An id that came twice, in what was carried, keeps its first handle.
     const handle = Option.getOrUndefined(HashMap.get(places, toolCallId))?.handle ?? `r${results.length}`
     places = HashMap.set(places, toolCallId, { index: served.length, handle })
@@ -133,7 +133,6 @@ const restyle = (
     const place = Option.getOrUndefined(HashMap.get(places, id))
     const piece = place === undefined ? undefined : messages[place.index]
     if (place === undefined || piece?.message.role !== "tool") continue
-    if (ledger.gone !== undefined && HashSet.has(ledger.gone, id)) continue
     const { content, saved } = FindingWire.formed(ledger, config, piece.message, place.handle)
     if (served[place.index]?.message.content === content) continue
     tickets = saved > 0 ? HashMap.set(tickets, id, saved) : HashMap.remove(tickets, id)

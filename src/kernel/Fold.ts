@@ -6,6 +6,7 @@
  */
 import * as Either from "effect/Either"
 import * as Answering from "./Answering.ts"
+import * as ArtifactEvent from "./ArtifactEvent.ts"
 import * as Boundary from "./Boundary.ts"
 import * as Budget from "./Budget.ts"
 import * as CheckState from "./CheckState.ts"
@@ -30,7 +31,7 @@ import * as Wire from "./Wire.ts"
 const withChecks = (state: State.State, checks: CheckState.CheckState | undefined): State.State =>
   checks === undefined ? state : { ...state, checks }
 
-type Said = Pick<Wire.MessagePiece, "id" | "origin" | "seq" | "cause" | "from" | "message">
+type Said = Pick<Wire.MessagePiece, "id" | "origin" | "seq" | "cause" | "from" | "message" | "placed">
 
 /** Closed messages join the conversation; the transcript keeps only what is open. */
 const say = (state: State.State, said: ReadonlyArray<Said>): State.State => {
@@ -85,7 +86,7 @@ const wroteIt = (outcome: Message.Settlement): Event.Origin =>
   outcome === "ran-ok" || outcome === "absent" || outcome === "ran-error" ? "tool" : "runtime"
 
 const carry = (state: State.State, event: Event.MessageCarried): State.State => {
-  const { message } = event
+  const { from, message } = event
   const next =
     message.role === "tool"
       ? Transcript.settle(state.transcript, message)
@@ -93,7 +94,6 @@ const carry = (state: State.State, event: Event.MessageCarried): State.State => 
   if (Either.isLeft(next))
     return Law.broken(state, `A carried message must continue the conversation: ${next.left.what}`)
   const seq = state.seq - 1
-  const { from } = event
   const cause: Wire.Cause = { by: "carried", seq }
   return say({ ...state, transcript: next.right }, [
     { id: `carried:${seq}`, origin: event.origin ?? originOf(message), seq, cause, from, message }
@@ -139,7 +139,7 @@ const call = (state: State.State, event: Event.ModelCalled): State.State => {
 
 const reply = (state: State.State, event: Event.ModelReplied): State.State => {
   const seq = state.seq - 1
-  const { content, iteration, reasoning = "", seal, toolCalls } = event
+  const { content, iteration, reasoning = "", seal, stopReason, toolCalls } = event
   const sealed = seal === undefined ? {} : { sealed: { ...seal, reasoning } }
   const message: Message.Assistant = { role: "assistant", content, toolCalls, ...sealed }
   const appended = Transcript.append(state.transcript, message)
@@ -151,7 +151,6 @@ const reply = (state: State.State, event: Event.ModelReplied): State.State => {
     spent: Budget.replied(state.spent, event.usage)
   }
   if (Either.isLeft(appended)) return Law.broken(heard, "A reply comes when no call is open.")
-  const { stopReason } = event
   const next = { ...heard, transcript: appended.right }
   const told: State.State =
     toolCalls.length > 0
@@ -188,19 +187,21 @@ const start = (state: State.State, event: Event.ToolCalled): State.State => {
 }
 
 const settle = (state: State.State, event: Event.ToolSettled): State.State => {
-  const { error, fields, outcome, served, toolCallId, toolName } = event
+  const { error, fields, outcome, placed, served, toolCallId, toolName } = event
   const message: Message.Tool = { role: "tool", toolCallId, toolName, outcome, content: served }
   const settled = Transcript.settle(state.transcript, message)
   if (Either.isLeft(settled))
     return Law.broken(state, `A call has exactly one settlement, in order: ${settled.left.what}`)
   const started = state.startedCalls.find((one) => one.toolCallId === toolCallId)
-  // A tool's own error is quoted; every other text of an error is ours.
-  const byRuntime = State.isOurs(state.started, toolName) || (error !== undefined && error.tag !== "ToolFailed")
+  // A tool's own error is quoted; every other text of an error is ours, and so is a ticket.
+  const isOurs = State.isOurs(state.started, toolName) || placed !== undefined
+  const byRuntime = isOurs || (error !== undefined && error.tag !== "ToolFailed")
+  const stored = placed === undefined ? {} : { placed }
   const asked = started?.seq ?? state.openReply?.seq ?? state.seq - 1
   const next: State.State = {
     ...state,
     transcript: settled.right,
-    settledAt: [...state.settledAt, { seq: state.seq - 1, calledSeq: asked, byRuntime }],
+    settledAt: [...state.settledAt, { seq: state.seq - 1, calledSeq: asked, byRuntime, ...stored }],
     startedCalls: state.startedCalls.filter((one) => one.toolCallId !== toolCallId),
     ...(state.started?.manifest.skills === undefined
       ? {}
@@ -211,6 +212,7 @@ const settle = (state: State.State, event: Event.ToolSettled): State.State => {
             owner: started?.owner ?? {},
             outcome,
             served,
+            ...stored,
             ...(fields === undefined ? {} : { fields })
           })
         }),
@@ -252,7 +254,8 @@ const close = (state: State.State): State.State => {
     if (at === undefined) return []
     const cause: Wire.Cause = { by: "called", seq: at.calledSeq }
     const origin = at.byRuntime ? "runtime" : originOf(message)
-    return [{ id: `result:${at.seq}`, origin, seq: at.seq, cause, message }]
+    const { placed, seq } = at
+    return [{ id: `result:${seq}`, origin, seq, cause, message, ...(placed === undefined ? {} : { placed }) }]
   })
   const first = reply === undefined ? [] : [{ ...replyPlace(state, openReply.seq), message: reply }]
   const closed = say({ ...rest, settledAt: [] }, [...first, ...said])
@@ -302,6 +305,7 @@ export const step = (before: State.State, event: Event.Event): State.State => {
   const state = { ...before, seq: before.seq + 1 }
   if (before.ended !== undefined) return Law.broken(state, "Nothing follows the terminal event.")
   if (before.seq === 0 && event._tag !== "RunStarted") return Law.broken(state, "A record starts with RunStarted.")
+  if (ArtifactEvent.isArtifactEvent(event)) return FoldArtifact.step(state, event)
   switch (event._tag) {
     case "RunStarted":
       return begin(state, event)
@@ -319,6 +323,8 @@ export const step = (before: State.State, event: Event.Event): State.State => {
       return call(state, event)
     case "ModelReplied":
       return reply(state, event)
+    case "ModelRetried":
+      return { ...state, spent: Budget.tried(state.spent, event.usage) }
     case "ModelFailed":
       return fail(state, event)
     case "ToolCalled":
@@ -380,13 +386,6 @@ export const step = (before: State.State, event: Event.Event): State.State => {
     case "SummaryReplied":
     case "SummaryFailed":
       return WindowState.step(state, event)
-    case "ArtifactMinted":
-    case "ArtifactResolved":
-    case "ArtifactExpired":
-    case "ArtifactDeleted":
-    case "ArtifactRefused":
-    case "ArtifactPresented":
-      return FoldArtifact.step(state, event)
     case "SemanticsDeclared":
     case "ClaimsRead":
       return withChecks(state, state.checks && CheckState.claim(state.checks, event))

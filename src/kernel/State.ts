@@ -12,6 +12,7 @@ import type * as Event from "./Event.ts"
 import type * as GroundingEvent from "./GroundingEvent.ts"
 import type * as Message from "./Message.ts"
 import type * as Outcome from "./Outcome.ts"
+import * as Present from "./Present.ts"
 import * as CallOutcome from "./CallOutcome.ts"
 import type * as Refusal from "./Refusal.ts"
 import * as SkillState from "./SkillState.ts"
@@ -57,7 +58,12 @@ export interface State extends Wire.Source {
   readonly transcript: Transcript.Transcript
   /** The sequence numbers of what the open unit was told by, to name its pieces when it closes. */
   readonly openReply?: { readonly seq: number; readonly iteration: number; readonly stopReason?: Event.StopReason }
-  readonly settledAt: ReadonlyArray<{ readonly seq: number; readonly calledSeq: number; readonly byRuntime: boolean }>
+  readonly settledAt: ReadonlyArray<{
+    readonly seq: number
+    readonly calledSeq: number
+    readonly byRuntime: boolean
+    readonly placed?: CallOutcome.PlacedToolResult
+  }>
   readonly startedCalls: ReadonlyArray<Started>
   /** The pass whose model call has no reply yet. */
   readonly calling?: number
@@ -112,7 +118,9 @@ export const initial: State = {
 
 /** Whether a tool is ours in a run: a foreign trace may have tools of the same names. */
 export const isOurs = (started: Event.RunStarted | undefined, toolName: string): boolean =>
-  (started?.manifest.skills !== undefined && CallOutcome.isFramework(toolName)) || Answering.isTool(started, toolName)
+  (started?.manifest.skills !== undefined && CallOutcome.isFramework(toolName)) ||
+  Present.isTool(started, toolName) ||
+  Answering.isTool(started, toolName)
 
 /** The calls of the open reply that have no settlement, in order. */
 export const unsettled = (state: State): ReadonlyArray<Message.ToolCall> => {

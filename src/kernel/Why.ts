@@ -20,6 +20,7 @@ import * as WhyWalk from "./WhyWalk.ts"
 import * as Written from "./Written.ts"
 
 export type {
+  ArtifactNode,
   CallNode,
   CarrierNode,
   Chain,
@@ -174,7 +175,7 @@ const passesText = (settled: ReadonlyArray<Settled>): string => {
 }
 
 /**
- * Why a tool was called as it was: the origins of the call's arguments. If replies of several passes used the id, it is the
+ * Why a tool was called as it was: the origins of the call's arguments, and of the artifacts that it worked on. If replies of several passes used the id, it is the
  * call of `pass`, or else the newest with a gap that names the others.
  */
 export const tool = (events: Iterable<Event.Event>, toolCallId: string, pass?: number): Chain => {

@@ -10,6 +10,7 @@ import * as Printable from "./Printable.ts"
 import * as Sources from "./Sources.ts"
 import * as State from "./State.ts"
 import * as Value from "./Value.ts"
+import * as WhyArtifact from "./WhyArtifact.ts"
 import * as WhyMap from "./WhyMap.ts"
 import * as WindowState from "./WindowState.ts"
 import * as WindowWire from "./WindowWire.ts"
@@ -335,7 +336,17 @@ export const visitSettled = (walk: Walk, settled: Event.ToolSettled, settledSeq:
     }
     edge(walk, id, visitValue(walk, place, value), "argued")
   }
+  WhyArtifact.visitCall(walk, id, settled, calledSeq, (place) => visitMinting(walk, place))
   return id
+}
+
+/** The call that stored an artifact. */
+const visitMinting = (walk: Walk, { seq, toolCallId }: { readonly seq: number; readonly toolCallId: string }) => {
+  const at = walk.sources.events.findIndex(
+    (event, after) => after > seq && event._tag === "ToolSettled" && event.toolCallId === toolCallId
+  )
+  const settled = eventAt(walk, at)
+  return settled?._tag === "ToolSettled" ? visitSettled(walk, settled, at, calledAt(walk, settled, at)) : undefined
 }
 
 export const start = (events: Iterable<Event.Event>): Walk => ({

@@ -10,11 +10,11 @@ import * as Digest from "./Digest.ts"
 import type * as Event from "./Event.ts"
 import * as FindingWire from "./FindingWire.ts"
 import type * as Message from "./Message.ts"
-import * as MessageHash from "./MessageHash.ts"
 import type * as FindingState from "./FindingState.ts"
 import type * as SkillState from "./SkillState.ts"
 import type * as WindowState from "./WindowState.ts"
 import * as WindowWire from "./WindowWire.ts"
+import * as WireHash from "./WireHash.ts"
 
 /** Why a piece rides: the verb, and the sequence number of the event that it names. */
 export interface Cause {
@@ -47,6 +47,8 @@ export interface MessagePiece extends Base {
   readonly message: Message.Message
   /** Where a carried message was first recorded. */
   readonly from?: { readonly runId: string; readonly seq: number }
+  /** Of a result that is kept as an artifact: the message is its ticket. */
+  readonly placed?: CallOutcome.PlacedToolResult
 }
 
 /** A tool that the model may call. `schema` is JSON Schema for its arguments. */
@@ -118,42 +120,14 @@ export interface Source {
 
 export const emptySelection: Selection = { system: [], tools: [], systemHash: "", toolsHash: "" }
 
-export const systemHash = (text: string): string => Digest.of(text)
-
-export const messageHash = MessageHash.of
-
-export const toolHash = (tool: ToolPiece["tool"]): string =>
-  Digest.of(JSON.stringify([tool.name, tool.description ?? null, tool.schema]))
-
-const parametersText = (parameters: Event.Parameters): string =>
-  JSON.stringify([
-    parameters.temperature ?? null,
-    parameters.topP ?? null,
-    parameters.maxOutputTokens ?? null,
-    parameters.seed ?? null,
-    parameters.stopSequences ?? null,
-    ...(parameters.answerSchema === undefined ? [] : [parameters.answerSchema])
-  ])
-
-export const sameParameters = (left: Event.Parameters, right: Event.Parameters): boolean =>
-  left === right || parametersText(left) === parametersText(right)
-
-/** The hash of a wire from the rolled digests of its three slots. */
-export const combine = (
-  rolled: { readonly system: string; readonly messages: string; readonly tools: string },
-  parameters: Event.Parameters
-): string => Digest.of(`${rolled.system}\n${rolled.messages}\n${rolled.tools}\n${parametersText(parameters)}`)
+export const combine = WireHash.combine
+export const sameParameters = WireHash.sameParameters
+export const systemHash = WireHash.ofText
+export const messageHash = WireHash.ofMessage
+export const toolHash = WireHash.ofTool
 
 /** The hash of all that the model is sent, computed from its content alone. */
-export const hash = (wire: Wire): string =>
-  combine(
-    {
-      system: wire.system.reduce((rolled, piece) => Digest.roll(rolled, systemHash(piece.text)), ""),
-      messages: wire.messages.reduce((rolled, piece) => Digest.roll(rolled, messageHash(piece.message)), ""),
-      tools: wire.tools.reduce((rolled, piece) => Digest.roll(rolled, toolHash(piece.tool)), "")
-    },
-    wire.parameters
-  )
+export const hash = WireHash.of
 
 /** What the next wire owes to findings. */
 export const now = ({ findings }: Pick<Source, "findings">): Served | undefined => {
@@ -223,18 +197,8 @@ export interface Drift {
   readonly right?: { readonly id: string; readonly hash: string }
 }
 
-const name = (piece: Piece | undefined) => (piece === undefined ? undefined : { id: piece.id, hash: content(piece) })
-
-const content = (piece: Piece): string => {
-  switch (piece.slot) {
-    case "system":
-      return systemHash(piece.text)
-    case "messages":
-      return messageHash(piece.message)
-    case "tools":
-      return toolHash(piece.tool)
-  }
-}
+const name = (piece: Piece | undefined) =>
+  piece === undefined ? undefined : { id: piece.id, hash: WireHash.ofPiece(piece) }
 
 /** The first piece that the model would read differently, in the order that it reads them. */
 export const diff = (left: Wire, right: Wire): Drift | undefined => {

@@ -14,7 +14,6 @@ import * as Mailbox from "effect/Mailbox"
 import type * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Budget from "../kernel/Budget.ts"
-import type * as Artifact from "../kernel/Artifact.ts"
 import type * as ClaimCheck from "../kernel/ClaimCheck.ts"
 import type * as CheckEvent from "../kernel/CheckEvent.ts"
 import type * as Event from "../kernel/Event.ts"
@@ -45,12 +44,11 @@ import * as LoadedRun from "./LoadedRun.ts"
 import * as Loop from "./Loop.ts"
 import * as Onlooker from "./Onlooker.ts"
 import * as RunId from "./RunId.ts"
-import type * as Steering from "./Steering.ts"
 import * as Tokenizer from "./Tokenizer.ts"
 
 export type { Handlers as BoundHandlers, Prepared } from "./Dispatch.ts"
 export type { Progress } from "./Loop.ts"
-export type { Limits, Options } from "./AgentOptions.ts"
+export type { DriveOptions, Limits, Options, RunOptions } from "./AgentOptions.ts"
 
 export { AnswerInvalid, AnswerUngrounded, ChecksBlind, InvalidAgent, RunExists, RunOpen } from "./AgentError.ts"
 export type { AgentError } from "./AgentError.ts"
@@ -68,6 +66,7 @@ export interface Agent<out R = never, out A = unknown> extends AgentGrounding.Ju
   readonly repertoire?: Repertoire.Repertoire
   readonly findings?: Event.Findings
   readonly coverage?: Event.Coverage
+  readonly artifacts?: AgentArtifacts.Options
   readonly window?: Window.Strategy
   readonly answer: AgentAnswer.Reader<A>
   readonly handlers: Effect.Effect<Dispatch.Handlers, never, R>
@@ -77,6 +76,7 @@ export interface Agent<out R = never, out A = unknown> extends AgentGrounding.Ju
   readonly parameters: Event.Parameters
   readonly concurrency: number
   readonly maxResultChars: number
+  readonly retry?: LLM.RetryPolicy
   /** What is wrong with the definition; a run of it fails with `InvalidAgent`. */
   readonly problems: ReadonlyArray<string>
 }
@@ -127,6 +127,7 @@ const assemble = <A>(
   const { findings, problems, tools: offered } = AgentFindings.make(options.findings, told)
   const skills = AgentSkills.make(options, prepared, offered)
   const judged = AgentGrounding.make(options.grounding, tools)
+  const artifacts = AgentArtifacts.make(options)
   return {
     name,
     ...judged,
@@ -134,7 +135,9 @@ const assemble = <A>(
     tools: new Map(offered.map((tool) => [tool.declared.name, tool])),
     ...(findings === undefined ? {} : { findings }),
     ...(options.coverage?.inAnswer === true ? { coverage: { inAnswer: true } } : {}),
+    ...artifacts,
     ...(options.window === undefined ? {} : { window: options.window }),
+    ...(options.retry === undefined ? {} : { retry: options.retry }),
     answer,
     ...(skills.repertoire === undefined ? {} : { repertoire: skills.repertoire }),
     handlers: Dispatch.handlers(prepared),
@@ -151,7 +154,8 @@ const assemble = <A>(
       ...answer.problems,
       ...AgentReview.claimProblems(options.claims, answer.asking !== undefined),
       ...skills.problems,
-      ...AgentGrounding.problems(judged)
+      ...AgentGrounding.problems(judged),
+      ...AgentArtifacts.problems(artifacts)
     ]
   }
 }
@@ -179,40 +183,8 @@ export const without = <R, A>(agent: Agent<R, A>, ...ids: ReadonlyArray<string>)
 /** The services that every run uses. */
 export type Services = LLM.LLM | ArtifactStore.ArtifactStore | Record.Record
 
-/** What a run is driven with, whether it begins or goes on. */
-export interface DriveOptions {
-  /** Steers the run's skill maps from elsewhere in the process. */
-  readonly steering?: Steering.Steering
-}
-
-export interface RunOptions extends DriveOptions {
-  /** A name for the run; one is made up without it. Lower-case letters, digits, "-" and "_", 64 at most. */
-  readonly runId?: string
-  /** Words of the application for this run, which entries of skill maps can match. */
-  readonly tags?: ReadonlyArray<string>
-  /**
-   * Whose artifacts its tools work with: those of a session, a tenant, a person. Without it they are the run's own, or those
-   * that the run which it follows up worked with.
-   */
-  readonly scope?: Artifact.Scope
-}
-
-const validate = (
-  agent: Agent<never> | Agent<unknown>,
-  input: string,
-  { scope, tags = [] }: Pick<RunOptions, "scope" | "tags"> = {}
-) => {
-  const problems = [
-    ...agent.problems,
-    ...AgentArtifacts.scopeProblems(scope),
-    ...(input.trim() === "" ? ["The input is empty."] : []),
-    ...tags.filter((tag) => Printable.wellFormed(tag) !== tag).map(() => "A tag holds a lone surrogate.")
-  ]
-  return problems.length === 0 ? Effect.void : AgentError.invalid(agent.name, problems)
-}
-
 type Emit = Loop.Options["emit"]
-type Drive = DriveOptions | undefined
+type Drive = AgentOptions.DriveOptions | undefined
 const silent: Emit = () => Effect.void
 
 const drive = <R, A>(
@@ -228,16 +200,15 @@ const drive = <R, A>(
     const { concurrency, grounding, limits, maxResultChars, parameters, pieces, repertoire, tools } = agent
     const handlers = AgentAnswer.handled(yield* agent.handlers, agent.answer.asking)
     const unhandled = Array.from(tools.keys()).filter((name) => !handlers.has(name))
-    if (unhandled.length > 0) {
-      return yield* AgentError.invalid(
-        agent.name,
-        unhandled.map((name) => `No layer provides the handler of ${Printable.quote(name)}.`)
-      )
-    }
+    const missing = [
+      ...unhandled.map((name) => `No layer provides the handler of ${Printable.quote(name)}.`),
+      ...(yield* AgentArtifacts.storeProblems(agent))
+    ]
+    if (missing.length > 0) return yield* AgentError.invalid(agent.name, missing)
     const own = Array.from(tools.values(), ({ declared }) => declared)
     const spec = {
       pieces,
-      tools: own.filter(({ name }) => repertoire?.tools.has(name) !== true),
+      tools: [...own.filter(({ name }) => repertoire?.tools.has(name) !== true), ...AgentArtifacts.tools(agent)],
       ...(repertoire === undefined ? {} : { skills: repertoire }),
       parameters,
       limits,
@@ -264,7 +235,9 @@ const drive = <R, A>(
       scope: AgentArtifacts.scopeOf(runId, begun),
       concurrency,
       maxResultChars,
+      ...(agent.artifacts?.placement === undefined ? {} : { placement: agent.artifacts.placement }),
       ...(agent.answer.asking === undefined ? {} : { answer: agent.answer.asking }),
+      ...(agent.retry === undefined ? {} : { retry: agent.retry }),
       ...(steering === undefined ? {} : { steering }),
       emit
     }
@@ -277,9 +250,9 @@ const drive = <R, A>(
 const valueOf = <A>({ answer }: Agent<unknown, A>, runId: string, { answered }: State.State) =>
   Effect.mapError(answer.decode(answered?.value), (issues) => AgentError.unreadable(runId, issues))
 
-const begin = <R, A>(agent: Agent<R, A>, input: string, options: RunOptions | undefined, emit: Emit) =>
+const begin = <R, A>(agent: Agent<R, A>, input: string, options: AgentOptions.RunOptions | undefined, emit: Emit) =>
   Effect.gen(function* () {
-    yield* validate(agent, input, options)
+    yield* AgentReview.validate(agent, input, options)
     const runId = options?.runId ?? (yield* RunId.make)
     const startedAt = yield* Clock.currentTimeMillis
     const { tags } = options ?? {}
@@ -287,7 +260,7 @@ const begin = <R, A>(agent: Agent<R, A>, input: string, options: RunOptions | un
       _tag: "RunStarted",
       runId,
       agent: agent.name,
-      manifest: AgentManifest.of(agent, AgentArtifacts.manifest(options?.scope)),
+      manifest: AgentManifest.of(agent, options?.scope),
       input: Printable.wellFormed(input),
       ...(tags === undefined ? {} : { tags })
     }
@@ -298,14 +271,14 @@ const begin = <R, A>(agent: Agent<R, A>, input: string, options: RunOptions | un
 export const run = <R, A>(
   agent: Agent<R, A>,
   input: string,
-  options?: RunOptions
+  options?: AgentOptions.RunOptions
 ): Effect.Effect<Outcome.Outcome<A>, AgentError.AgentError, Services | R> => begin(agent, input, options, silent)
 
 /** As `run`, seen while it goes on. Ends after the terminal event; stopping to listen interrupts the run. */
 export const stream = <R, A>(
   agent: Agent<R, A>,
   input: string,
-  options?: RunOptions
+  options?: AgentOptions.RunOptions
 ): Stream.Stream<Loop.Progress, AgentError.AgentError, Services | R> =>
   streamed((emit) => begin(agent, input, options, emit))
 
@@ -323,7 +296,7 @@ const streamed = <R>(
 
 const carryOn = <R, A>(agent: Agent<R, A>, runId: string, how: Drive, emit: Emit) =>
   Effect.gen(function* () {
-    yield* validate(agent, "resumed")
+    yield* AgentReview.validate(agent, "resumed")
     const { startedAt, state } = yield* LoadedRun.load(runId)
     return yield* drive(agent, runId, startedAt, emit, how, state, [])
   })
@@ -335,20 +308,26 @@ const carryOn = <R, A>(agent: Agent<R, A>, runId: string, how: Drive, emit: Emit
 export const resume = <R, A>(
   agent: Agent<R, A>,
   runId: string,
-  options?: DriveOptions
+  options?: AgentOptions.DriveOptions
 ): Effect.Effect<Outcome.Outcome<A>, AgentError.AgentError, Services | R> => carryOn(agent, runId, options, silent)
 
 /** As `resume`, seen while it goes on. */
 export const resumeStream = <R, A>(
   agent: Agent<R, A>,
   runId: string,
-  options?: DriveOptions
+  options?: AgentOptions.DriveOptions
 ): Stream.Stream<Loop.Progress, AgentError.AgentError, Services | R> =>
   streamed((emit) => carryOn(agent, runId, options, emit))
 
-const goOn = <R, A>(agent: Agent<R, A>, runId: string, message: string, options: RunOptions | undefined, emit: Emit) =>
+const goOn = <R, A>(
+  agent: Agent<R, A>,
+  runId: string,
+  message: string,
+  options: AgentOptions.RunOptions | undefined,
+  emit: Emit
+) =>
   Effect.gen(function* () {
-    yield* validate(agent, message, options)
+    yield* AgentReview.validate(agent, message, options)
     const { state } = yield* LoadedRun.load(runId)
     if (state.ended === undefined) {
       return yield* AgentError.open(runId)
@@ -360,10 +339,7 @@ const goOn = <R, A>(agent: Agent<R, A>, runId: string, message: string, options:
       _tag: "RunStarted",
       runId: ownId,
       agent: agent.name,
-      manifest: AgentManifest.of(
-        agent,
-        AgentArtifacts.manifest(options?.scope ?? AgentArtifacts.scopeOf(runId, state.started))
-      ),
+      manifest: AgentManifest.of(agent, options?.scope ?? AgentArtifacts.scopeOf(runId, state.started)),
       input,
       followUpOf: runId,
       ...AgentSkills.places(agent.repertoire, state.skills),
@@ -386,7 +362,7 @@ export const followUp = <R, A>(
   agent: Agent<R, A>,
   runId: string,
   message: string,
-  options?: RunOptions
+  options?: AgentOptions.RunOptions
 ): Effect.Effect<Outcome.Outcome<A>, AgentError.AgentError, Services | R> =>
   goOn(agent, runId, message, options, silent)
 
@@ -395,6 +371,6 @@ export const followUpStream = <R, A>(
   agent: Agent<R, A>,
   runId: string,
   message: string,
-  options?: RunOptions
+  options?: AgentOptions.RunOptions
 ): Stream.Stream<Loop.Progress, AgentError.AgentError, Services | R> =>
   streamed((emit) => goOn(agent, runId, message, options, emit))

@@ -57,6 +57,8 @@ const prepared = (
   declared: Answering.declared(schema),
   id: `wherefore/${Answering.toolName}`,
   timeout: Duration.minutes(1),
+  wants: [],
+  validate: Effect.succeed,
   decode,
   encodeSuccess: Effect.succeed,
   encodeFailure: Effect.succeed

@@ -3,16 +3,18 @@
  *
  * @internal
  */
+import type * as Artifact from "../kernel/Artifact.ts"
 import type * as Event from "../kernel/Event.ts"
 import type * as Agent from "./Agent.ts"
+import * as AgentArtifacts from "./AgentArtifacts.ts"
 import * as AgentSkills from "./AgentSkills.ts"
 
 export const of = (
-  { answer, checks, claims, coverage, findings, limits, repertoire, window }: Agent.Agent<unknown>,
-  artifacts: Event.Artifacts | undefined
+  { answer, artifacts, checks, claims, coverage, findings, limits, repertoire, window }: Agent.Agent<unknown>,
+  scope: Artifact.Scope | undefined
 ): Event.Manifest => ({
   limits,
-  ...(artifacts === undefined ? {} : { artifacts }),
+  ...AgentArtifacts.manifest(artifacts, scope),
   ...(findings === undefined ? {} : { findings }),
   ...(coverage === undefined ? {} : { coverage }),
   ...(window === undefined ? {} : { window }),

@@ -6,6 +6,7 @@
 import type * as Tool from "@effect/ai/Tool"
 import type * as Toolkit from "@effect/ai/Toolkit"
 import type * as Duration from "effect/Duration"
+import type * as Artifact from "../kernel/Artifact.ts"
 import type * as CheckEvent from "../kernel/CheckEvent.ts"
 import type * as ClaimCheck from "../kernel/ClaimCheck.ts"
 import type * as Event from "../kernel/Event.ts"
@@ -14,8 +15,10 @@ import type * as Piece from "../kernel/Piece.ts"
 import type * as Skill from "../kernel/Skill.ts"
 import type * as SkillMap from "../kernel/SkillMap.ts"
 import type * as Window from "../kernel/Window.ts"
+import type * as LLM from "../services/LLM.ts"
 import type * as AgentFindings from "./AgentFindings.ts"
 import type * as AgentGrounding from "./AgentGrounding.ts"
+import type * as Steering from "./Steering.ts"
 
 export interface Limits {
   /** Turns of the loop, each at most one model call. Default 50. */
@@ -48,11 +51,23 @@ export interface Options<Tools extends Record<string, Tool.Any>> {
   readonly findings?: AgentFindings.Option
   /** `inAnswer`: what tools declared of where they looked (`Coverage`) is told after the answer. Off unless asked for. */
   readonly coverage?: { readonly inAnswer?: boolean }
+  /** The model can show artifacts to the person (`present`), who is told of them by `Outcome.presented`. Off unless asked for. */
+  readonly present?: boolean
+  /**
+   * A result that the model would read more characters of than `maxInlineChars` is stored, and its ticket sent in its place.
+   * No route and no lease depends on it. Off unless asked for.
+   */
+  readonly placement?: { readonly maxInlineChars: number }
   /** What the agent's answers say of entities, compared with what tools settled of them (`Semantics`). Needs `answer`. */
   readonly claims?: ReadonlyArray<ClaimCheck.Declared>
   /** How much of the conversation is sent (`Window`). All of it unless given. */
   readonly window?: Window.Strategy
   readonly budget?: Limits
+  /**
+   * When a call of the model that failed is made again, such as `LLM.standardRetry`. Each attempt is on the record. Never
+   * unless given.
+   */
+  readonly retry?: LLM.RetryPolicy
   /** In `dev`, checks are tried on planted faults, and a run fails if one of them is blind. Default `live`. */
   readonly checks?: CheckEvent.Posture
   /** Judges the names and numbers of answers (`Grounding`), each against the results of the run. Off unless given. */
@@ -63,4 +78,22 @@ export interface Options<Tools extends Record<string, Tool.Any>> {
   readonly concurrency?: number
   /** A result longer than this is withheld, and the model told so. Default 262,144 characters. */
   readonly maxResultChars?: number
+}
+
+/** What a run is driven with, whether it begins or goes on. */
+export interface DriveOptions {
+  /** Steers the run's skill maps from elsewhere in the process. */
+  readonly steering?: Steering.Steering
+}
+
+export interface RunOptions extends DriveOptions {
+  /** A name for the run; one is made up without it. Lower-case letters, digits, "-" and "_", 64 at most. */
+  readonly runId?: string
+  /** Words of the application for this run, which entries of skill maps can match. */
+  readonly tags?: ReadonlyArray<string>
+  /**
+   * Whose artifacts its tools work with: those of a session, a tenant, a person. Without it they are the run's own, or those
+   * that the run which it follows up worked with.
+   */
+  readonly scope?: Artifact.Scope
 }

@@ -4,17 +4,22 @@
  * @internal
  */
 import type * as Tool from "@effect/ai/Tool"
+import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
+import type * as Artifact from "../kernel/Artifact.ts"
 import * as CallOutcome from "../kernel/CallOutcome.ts"
 import * as ClaimCheck from "../kernel/ClaimCheck.ts"
 import * as Event from "../kernel/Event.ts"
 import type * as Piece from "../kernel/Piece.ts"
 import * as Printable from "../kernel/Printable.ts"
+import * as AgentArtifacts from "./AgentArtifacts.ts"
+import * as AgentError from "./AgentError.ts"
 import * as ArgumentsFrom from "./ArgumentsFrom.ts"
 import * as Dispatch from "./Dispatch.ts"
 import * as Echoes from "./Echoes.ts"
-import * as Loop from "./Loop.ts"
+import * as AppendSize from "./AppendSize.ts"
+import * as Wants from "./Wants.ts"
 
 const repeated = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
   Array.from(new Set(names.filter((name, index) => names.indexOf(name) !== index)))
@@ -57,8 +62,8 @@ export const review = (
     .filter(({ id }) => ownIds.test(id))
     .map(({ id }) => `Piece ${Printable.quote(id)} has an id that begins as those of the runtime do.`),
   ...pieces
-    .filter(({ text }) => text.length > Loop.maxAppendChars)
-    .map(({ id }) => `Piece ${Printable.quote(id)} is longer than ${Loop.maxAppendChars} characters.`),
+    .filter(({ text }) => text.length > AppendSize.maxAppendChars)
+    .map(({ id }) => `Piece ${Printable.quote(id)} is longer than ${AppendSize.maxAppendChars} characters.`),
   ...tools.flatMap((tool) =>
     Either.match(Dispatch.definition(tool), {
       onLeft: (why) => [`Tool ${Printable.quote(tool.name)} cannot be described to a model: ${why}`],
@@ -66,16 +71,17 @@ export const review = (
         ...(Printable.wellFormed(description) === description
           ? []
           : [`Tool ${Printable.quote(tool.name)} has a description with a lone surrogate.`]),
-        ...Echoes.problems(tool, schema)
+        ...Echoes.problems(tool, schema),
+        ...Wants.problems(tool, schema)
       ]
     })
   ),
   ...ArgumentsFrom.problems(tools),
   ...(Printable.wellFormed(name) === name ? [] : ["The agent's name holds a lone surrogate."]),
   ...(Schema.is(Event.Parameters)(parameters) ? [] : ["parameters must be finite numbers and strings."]),
-  ...(Number.isInteger(maxResultChars) && maxResultChars >= 0 && maxResultChars <= Loop.maxAppendChars
+  ...(Number.isInteger(maxResultChars) && maxResultChars >= 0 && maxResultChars <= AppendSize.maxAppendChars
     ? []
-    : [`maxResultChars must be a whole number from 0 to ${Loop.maxAppendChars}.`]),
+    : [`maxResultChars must be a whole number from 0 to ${AppendSize.maxAppendChars}.`]),
   ...(Number.isInteger(concurrency) && concurrency > 0 ? [] : ["concurrency must be a whole number from 1."])
 ]
 
@@ -98,3 +104,18 @@ export const claimProblems = (
     : ClaimCheck.review(declared, hasAnswerSchema).map(
         ({ next, what, where }) => `claims${where === "" ? "" : ` at ${where}`}: ${what} ${next}`
       )
+
+/** Refuses a run of an agent whose definition, or whose input, is not sound. */
+export const validate = (
+  agent: { readonly name: string; readonly problems: ReadonlyArray<string> },
+  input: string,
+  { scope, tags = [] }: { readonly scope?: Artifact.Scope; readonly tags?: ReadonlyArray<string> } = {}
+) => {
+  const problems = [
+    ...agent.problems,
+    ...AgentArtifacts.scopeProblems(scope),
+    ...(input.trim() === "" ? ["The input is empty."] : []),
+    ...tags.filter((tag) => Printable.wellFormed(tag) !== tag).map(() => "A tag holds a lone surrogate.")
+  ]
+  return problems.length === 0 ? Effect.void : AgentError.invalid(agent.name, problems)
+}

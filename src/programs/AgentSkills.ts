@@ -15,7 +15,7 @@ import * as SafeId from "../kernel/SafeId.ts"
 import type * as Skill from "../kernel/Skill.ts"
 import * as SkillMap from "../kernel/SkillMap.ts"
 import * as SkillState from "../kernel/SkillState.ts"
-import * as Loop from "./Loop.ts"
+import * as AppendSize from "./AppendSize.ts"
 
 export interface Options {
   readonly maps?: ReadonlyArray<SkillMap.SkillMap>
@@ -50,8 +50,8 @@ const skillProblems = (
   ...([skill.id, skill.instructions, skill.description ?? ""].every((text) => Printable.wellFormed(text) === text)
     ? []
     : [`${where} holds a lone surrogate.`]),
-  ...(skill.instructions.length > Loop.maxAppendChars
-    ? [`${where} has instructions longer than ${Loop.maxAppendChars} characters.`]
+  ...(skill.instructions.length > AppendSize.maxAppendChars
+    ? [`${where} has instructions longer than ${AppendSize.maxAppendChars} characters.`]
     : [])
 ]
 

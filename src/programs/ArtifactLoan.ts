@@ -9,26 +9,16 @@ import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Artifact from "../kernel/Artifact.ts"
 import * as ArtifactEvent from "../kernel/ArtifactEvent.ts"
-import * as Printable from "../kernel/Printable.ts"
-import * as Problem from "../kernel/Problem.ts"
 import type * as ArtifactStore from "../services/ArtifactStore.ts"
-import { type ArtifactStoreError, failure, type Reason } from "../services/ArtifactStoreError.ts"
+import { type ArtifactStoreError, failure } from "../services/ArtifactStoreError.ts"
+import * as ArtifactDesk from "./ArtifactDesk.ts"
 import type * as Artifacts from "./Artifacts.ts"
-
-type Store = typeof ArtifactStore.ArtifactStore.Service
-
-/** The store of a run, and whose artifacts it works with there. */
-export interface Desk {
-  readonly store: Store
-  readonly scope: Artifact.Scope
-  readonly runId: string
-}
 
 export interface Loan {
   /** What the handler has. */
   readonly bound: Artifacts.Bound
   /** The same for code that names a scope: another than the run's is refused. */
-  readonly store: Store
+  readonly store: ArtifactDesk.Desk["store"]
   /** Adds what was done for the call to its account. */
   readonly tell: (event: ArtifactEvent.ArtifactEvent) => void
   /** Names artifacts that arguments of the call wanted: what it stores from then on is derived from them. */
@@ -36,31 +26,6 @@ export interface Loan {
   /** Ends the loan, and gives the account. */
   readonly end: () => ReadonlyArray<ArtifactEvent.ArtifactEvent>
 }
-
-const reasons: { readonly [R in Reason]: ArtifactEvent.Reason } = {
-  InvalidInput: "invalid-input",
-  UnknownParent: "unknown-parent",
-  DigestMismatch: "digest-mismatch",
-  OverBudget: "over-budget",
-  Unreadable: "unreadable",
-  Unavailable: "unavailable",
-  NotConfigured: "no-store"
-}
-
-/** Why the store did not do what it was asked, as the record tells it. */
-const refused = (
-  call: ArtifactEvent.Call,
-  op: ArtifactEvent.Op,
-  error: ArtifactStoreError,
-  more: Pick<ArtifactEvent.ArtifactRefused, "ref" | "argument"> = {}
-): ArtifactEvent.ArtifactRefused => ({
-  _tag: "ArtifactRefused",
-  ...call,
-  op,
-  reason: reasons[error.reason],
-  ...more,
-  detail: Printable.clip(Printable.line(Problem.render(error)), ArtifactEvent.most.detail)
-})
 
 const over = failure("Unavailable", {
   what: "The call that the store was lent to has been settled.",
@@ -105,7 +70,10 @@ const derived = (
   return Either.right({ ...given, origin, ...(isList && all.length === 0 ? {} : { parentRefs: all }) })
 }
 
-export const make = ({ runId, scope, store }: Desk, { iteration, toolCallId, toolName }: ArtifactEvent.Call): Loan => {
+export const make = (
+  { runId, scope, store }: ArtifactDesk.Desk,
+  { iteration, toolCallId, toolName }: ArtifactEvent.Call
+): Loan => {
   const call = { iteration, toolCallId, toolName }
   const account: Array<ArtifactEvent.ArtifactEvent> = []
   const told = new Set<string>()
@@ -127,9 +95,8 @@ export const make = ({ runId, scope, store }: Desk, { iteration, toolCallId, too
     ref: string | undefined,
     effect: Effect.Effect<A, ArtifactStoreError>
   ): Effect.Effect<A, ArtifactStoreError> =>
-    Effect.tapError(
-      Effect.suspend(() => (isOver ? over : effect)),
-      (error) => Effect.sync(() => tellOnce(refused(call, op, error, Artifact.isRef(ref) ? { ref } : {})))
+    Effect.tapError(ArtifactDesk.sound(Effect.suspend(() => (isOver ? over : effect))), (error) =>
+      Effect.sync(() => tellOnce(ArtifactDesk.refused(call, op, error, Artifact.isRef(ref) ? { ref } : {})))
     )
   const found = <A>(
     op: "head" | "get",

@@ -17,32 +17,32 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as SchemaAST from "effect/SchemaAST"
 import * as Call from "../kernel/Call.ts"
-import type * as ArtifactEvent from "../kernel/ArtifactEvent.ts"
-import type * as CallOutcome from "../kernel/CallOutcome.ts"
-import type * as ClaimCheck from "../kernel/ClaimCheck.ts"
-import type * as ClaimEvent from "../kernel/ClaimEvent.ts"
-import * as Coverage from "../kernel/Coverage.ts"
-import * as CoverageEvent from "../kernel/CoverageEvent.ts"
+import type * as Artifact from "../kernel/Artifact.ts"
+import * as ArtifactEvent from "../kernel/ArtifactEvent.ts"
 import * as Declared from "../kernel/Declared.ts"
 import type * as Event from "../kernel/Event.ts"
 import * as Issues from "../kernel/Issues.ts"
 import type * as Message from "../kernel/Message.ts"
+import * as Present from "../kernel/Present.ts"
 import * as Printable from "../kernel/Printable.ts"
 import * as Refusal from "../kernel/Refusal.ts"
-import * as Semantics from "../kernel/Semantics.ts"
 import type * as Wire from "../kernel/Wire.ts"
 import * as ArgumentsFrom from "./ArgumentsFrom.ts"
 import * as ArtifactStore from "../services/ArtifactStore.ts"
+import type * as ArtifactDesk from "./ArtifactDesk.ts"
 import type * as ArtifactLoan from "./ArtifactLoan.ts"
 import * as Artifacts from "./Artifacts.ts"
+import * as PresentCall from "./PresentCall.ts"
 import * as Replay from "./Replay.ts"
+import * as ServedResult from "./ServedResult.ts"
 import * as Timeout from "./Timeout.ts"
+import * as WantedArguments from "./WantedArguments.ts"
+import * as Wants from "./Wants.ts"
 
 /** A tool with its schemas compiled once. */
-export interface Prepared {
+export interface Prepared extends WantedArguments.Wanting {
   readonly declared: Event.ToolDeclared
   readonly id: string
-  readonly timeout: Duration.Duration
   readonly decode: (args: unknown, errors: "first" | "all") => Effect.Effect<unknown, ReadonlyArray<string>>
   readonly encodeSuccess: (value: unknown) => Effect.Effect<unknown, ReadonlyArray<string>>
   readonly encodeFailure: (value: unknown) => Effect.Effect<unknown, ReadonlyArray<string>>
@@ -73,10 +73,13 @@ export const prepare = (tool: Tool.Any): Either.Either<Prepared, string> => {
   const decode = { first: Schema.decodeUnknown(parameters), all: Schema.decodeUnknown(parameters, { errors: "all" }) }
   const success = Schema.encodeUnknown(schemaOf(tool.successSchema.ast))
   const failure = Schema.encodeUnknown(schemaOf(tool.failureSchema.ast))
+  const validate = Schema.validate(parameters)
   return Either.map(definition(tool), (described) => ({
     declared: Declared.tool(described, { replay: Replay.of(tool), ...ArgumentsFrom.of(tool) }),
     id: tool.id,
     timeout: Timeout.of(tool),
+    wants: Wants.of(tool, described.schema),
+    validate: (decoded) => Effect.mapError(validate(decoded), Issues.list),
     decode: (args, errors) => Effect.mapError(decode[errors](args), Issues.list),
     encodeSuccess: (value) => Effect.mapError(success(value), Issues.list),
     encodeFailure: (value) => Effect.mapError(failure(value), Issues.list)
@@ -104,24 +107,32 @@ export const handlers = <R>(tools: ReadonlyArray<Prepared>): Effect.Effect<Handl
     return found
   })
 
-export interface Options {
+export interface Options extends ServedResult.Serving {
   readonly runId: string
   readonly iteration: number
   readonly tools: ReadonlyMap<string, Prepared>
   readonly handlers: Handlers
-  readonly maxResultChars: number
+  readonly desk: ArtifactDesk.Desk
   /** The store as one call may use it. */
   readonly lend: (call: ArtifactEvent.Call) => ArtifactLoan.Loan
-  /** The values that decisions will read in a result: a text as it is, or else JSON. */
-  /** What the agent claims: what results settle of it is recorded. */
-  readonly claims?: ReadonlyArray<ClaimCheck.DeclaredClaim>
-  readonly fieldsOf: (toolName: string, result: string, isText: boolean) => ReadonlyArray<CallOutcome.Field> | undefined
 }
 
-/** A call that is ready to run, or its refusal. */
+/** A call that is ready to run, with the tickets that its arguments named, or its refusal. */
 export type Ready =
-  | { readonly _tag: "Ready"; readonly planned: Call.Planned & { readonly _tag: "Run" }; readonly decoded: unknown }
-  | { readonly _tag: "Settled"; readonly planned: Call.Planned; readonly event: Event.ToolSettled }
+  | {
+      readonly _tag: "Ready"
+      readonly planned: Call.Planned & { readonly _tag: "Run" }
+      readonly decoded: unknown
+      readonly wanted?: ReadonlyMap<string, Artifact.Meta>
+      /** What there is to show, if that is what the call is for. */
+      readonly shown?: PresentCall.Shown
+    }
+  | {
+      readonly _tag: "Settled"
+      readonly planned: Call.Planned
+      readonly event: Event.ToolSettled
+      readonly brought: ReadonlyArray<ArtifactEvent.ArtifactEvent>
+    }
 
 /** Arguments longer than this are checked up to their first mistake only. */
 const manyIssues = 16_384
@@ -129,42 +140,71 @@ const manyIssues = 16_384
 const settle = (options: Options, call: Message.ToolCall, outcome: Message.Settlement, refusal: Refusal.Refusal) =>
   Call.settlement(options.iteration, { _tag: "Settle", call, outcome, refusal })
 
-const settled = ({ iteration }: Options, planned: Call.Planned & { readonly _tag: "Settle" }): Ready => ({
-  _tag: "Settled",
-  planned,
-  event: Call.settlement(iteration, planned)
-})
+const settled = (
+  { iteration }: Options,
+  planned: Call.Planned & { readonly _tag: "Settle" },
+  brought: ReadonlyArray<ArtifactEvent.ArtifactEvent> = []
+): Ready => ({ _tag: "Settled", planned, event: Call.settlement(iteration, planned), brought })
 
 /** A call that is not to run after all. */
-export const refused = (options: Options, call: Message.ToolCall, refusal: Refusal.Refusal): Ready =>
-  settled(options, { _tag: "Settle", call, outcome: "refused", refusal })
+export const refused = (
+  options: Options,
+  call: Message.ToolCall,
+  refusal: Refusal.Refusal,
+  brought: ReadonlyArray<ArtifactEvent.ArtifactEvent> = []
+): Ready => settled(options, { _tag: "Settle", call, outcome: "refused", refusal }, brought)
 
 const sent = ({ iteration, runId }: Options, { toolCallId }: Message.ToolCall): Refusal.Sent => ({
   toolCallId,
   key: Call.key(runId, iteration, toolCallId)
 })
 
-/** Checks a planned call's arguments against the tool's schema. Nothing has run yet, or an earlier process ran it. */
+const callOf = ({ iteration }: Options, { toolCallId, toolName }: Message.ToolCall): ArtifactEvent.Call => ({
+  iteration,
+  toolCallId,
+  toolName
+})
+
+/** Checks a planned call's arguments against the tool's schema, and fetches what they name. Nothing has run yet, or an earlier process ran it. */
 export const check = (options: Options, planned: Call.Planned): Effect.Effect<Ready> => {
   if (planned._tag === "Settle") {
     return Effect.succeed(settled(options, planned))
   }
   const { args, call, own, started } = planned
   if (own !== undefined) return Effect.succeed({ _tag: "Ready", planned, decoded: args })
-  const refuse = (refusal: Refusal.Refusal): Ready => {
-    if (!started) return refused(options, call, refusal)
+  const refuse = (refusal: Refusal.Refusal, brought: ReadonlyArray<ArtifactEvent.ArtifactEvent> = []): Ready => {
+    if (!started) return refused(options, call, refusal, brought)
     // It is no refusal to find today that a call cannot be run which was running when its process was lost.
     const how = "was running when its process was lost, and could not be run again"
     const lost = Refusal.toolOutcomeUnknown(call.toolName, sent(options, call), how)
-    return settled(options, { _tag: "Settle", call, outcome: "unknown", refusal: lost })
+    return settled(options, { _tag: "Settle", call, outcome: "unknown", refusal: lost }, brought)
+  }
+  if (call.toolName === Present.toolName) {
+    return Effect.map(
+      PresentCall.judge(options.desk, callOf(options, call), args),
+      Either.match({
+        onLeft: ({ refusal, told }) => refused(options, call, refusal, told),
+        onRight: (shown): Ready => ({ _tag: "Ready", planned, decoded: args, shown })
+      })
+    )
   }
   const tool = options.tools.get(call.toolName)
   if (tool === undefined) {
     return Effect.succeed(refuse(Refusal.unknownTool(call.toolName, Array.from(options.tools.keys()))))
   }
-  return Effect.match(tool.decode(args, call.args.length > manyIssues ? "first" : "all"), {
-    onFailure: (issues) => refuse(Refusal.toolArgsInvalid(call.toolName, issues)),
-    onSuccess: (decoded): Ready => ({ _tag: "Ready", planned, decoded })
+  return Effect.gen(function* () {
+    const read = yield* Effect.either(tool.decode(args, call.args.length > manyIssues ? "first" : "all"))
+    if (tool.wants.length === 0) {
+      return Either.match(read, {
+        onLeft: (issues) => refuse(Refusal.toolArgsInvalid(call.toolName, issues)),
+        onRight: (decoded): Ready => ({ _tag: "Ready", planned, decoded })
+      })
+    }
+    const wanted = yield* WantedArguments.resolve(options.desk, tool, callOf(options, call), args, read)
+    return Either.match(wanted, {
+      onLeft: ({ refusal, refused }) => refuse(refusal, refused),
+      onRight: ({ decoded, tickets }): Ready => ({ _tag: "Ready", planned, decoded, wanted: tickets })
+    })
   })
 }
 
@@ -182,58 +222,38 @@ export const called = (
   replay
 })
 
-/** The text of a result: strings as they are, everything else as JSON. */
-const textOf = (value: unknown): Either.Either<string, ReadonlyArray<string>> =>
-  typeof value === "string"
-    ? Either.right(Printable.wellFormed(value))
-    : Either.map(
-        Either.try({ try: () => JSON.stringify(value), catch: () => ["the result must be JSON; it is not"] }),
-        (text) => Printable.wellFormed(text ?? "null")
-      )
-
-const returned = (
-  { iteration }: Options,
-  { toolCallId, toolName }: Message.ToolCall,
-  served: string,
-  fields: ReadonlyArray<CallOutcome.Field> | undefined
-): Event.ToolSettled => ({
-  _tag: "ToolSettled",
-  iteration,
-  toolCallId,
-  toolName,
-  outcome: "ran-ok",
-  served,
-  ...(fields === undefined ? {} : { fields })
-})
-
 /** What a call came to, what it did with artifacts, and what its result declared of where the tool looked. */
-export interface Executed {
+export interface Executed extends ServedResult.Came {
   readonly brought: ReadonlyArray<ArtifactEvent.ArtifactEvent>
-  readonly declared: ReadonlyArray<CoverageEvent.CoverageEvent | ClaimEvent.SemanticsDeclared>
-  readonly event: Event.ToolSettled
 }
 
-type Came = Omit<Executed, "brought">
-
-const undeclared = (event: Event.ToolSettled): Came => ({ declared: [], event })
+const undeclared = (event: Event.ToolSettled): ServedResult.Came => ({ declared: [], event })
 
 /** What a call came to that no handler ran for. */
-export const only = (event: Event.ToolSettled): Executed => ({ brought: [], declared: [], event })
+export const only = (event: Event.ToolSettled, brought: ReadonlyArray<ArtifactEvent.ArtifactEvent> = []): Executed => ({
+  brought,
+  declared: [],
+  event
+})
 
 /** Runs a call that is ready, and says what it came to. */
 export const execute = (
   options: Options,
-  { decoded, planned }: Ready & { readonly _tag: "Ready" }
+  { decoded, planned, shown, wanted = new Map() }: Ready & { readonly _tag: "Ready" }
 ): Effect.Effect<Executed> => {
   const { call, own, replay } = planned
-  if (own !== undefined) return Effect.succeed(only(returned(options, call, own.served, undefined)))
+  const named = callOf(options, call)
+  if (own !== undefined) return Effect.succeed(only(ServedResult.returned(named, own.served)))
+  if (shown !== undefined) return Effect.succeed(only(ServedResult.returned(named, shown.served), shown.told))
   const tool = options.tools.get(call.toolName)
   const handler = options.handlers.get(call.toolName)
   if (tool === undefined || handler === undefined) {
     return Effect.succeed(only(settle(options, call, "ran-error", Refusal.toolDied(call.toolName))))
   }
   const { key } = sent(options, call)
-  const loan = options.lend({ iteration: options.iteration, toolCallId: call.toolCallId, toolName: call.toolName })
+  const loan = options.lend(named)
+  for (const [argument, meta] of wanted) loan.tell(ArtifactEvent.resolved(named, "get", meta, argument))
+  loan.want(wanted)
   const run = handler(decoded).pipe(
     Effect.provideService(Replay.Key, key),
     Effect.provideService(Artifacts.Artifacts, loan.bound),
@@ -249,7 +269,7 @@ export const execute = (
         Effect.succeed(undeclared(timedOut(options, call, replay, Duration.toMillis(tool.timeout), startedAt))),
       onSome: Exit.matchEffect({
         onFailure: (cause) => Effect.map(failed(options, tool, call, cause), undeclared),
-        onSuccess: (value) => succeeded(options, tool, call, value)
+        onSuccess: (value) => ServedResult.of(options, tool, named, loan, value)
       })
     })
     const durationMs = (yield* Clock.currentTimeMillis) - startedAt
@@ -306,44 +326,9 @@ const failed = (options: Options, tool: Prepared, call: Message.ToolCall, cause:
       ),
     onSome: (error) =>
       tool.encodeFailure(error).pipe(
-        Effect.map(textOf),
+        Effect.map(ServedResult.textOf),
         Effect.flatMap(Effect.orElseSucceed(() => "its error could not be shown")),
         Effect.orElseSucceed(() => "its error does not fit its schema"),
         Effect.map((shown) => settle(options, call, "ran-error", Refusal.toolFailed(call.toolName, shown)))
       )
   })
-
-/** What a result settles of what is claimed: nothing, or one event. */
-const semantics = (
-  { claims = [], iteration }: Options,
-  { toolCallId, toolName }: Message.ToolCall,
-  result: unknown
-): ReadonlyArray<ClaimEvent.SemanticsDeclared> => {
-  const rows = Semantics.claimed(claims.length === 0 ? [] : Semantics.read(result), claims)
-  return rows.length === 0 ? [] : [{ _tag: "SemanticsDeclared", iteration, toolCallId, toolName, rows }]
-}
-
-const succeeded = (options: Options, tool: Prepared, call: Message.ToolCall, value: unknown) =>
-  tool.encodeSuccess(value).pipe(
-    Effect.flatMap((result) => Effect.map(textOf(result), (served) => ({ result, served }))),
-    Effect.match({
-      onFailure: (issues) =>
-        undeclared(settle(options, call, "ran-error", Refusal.toolOutputInvalid(call.toolName, issues))),
-      onSuccess: ({ result, served }): Came => {
-        const { iteration, maxResultChars } = options
-        const { toolCallId, toolName } = call
-        const read = Coverage.read(result)
-        // What a tool looked at is kept, even if its result is too large to be served.
-        const declared = [
-          ...read.declared.map((one) => CoverageEvent.of({ iteration, toolCallId, toolName }, one)),
-          ...semantics(options, call, read.grounds.at(-1))
-        ]
-        if (served.length > maxResultChars) {
-          const refusal = Refusal.toolOutputTooLarge(call.toolName, maxResultChars, served.length)
-          return { declared, event: settle(options, call, "ran-error", refusal) }
-        }
-        const event = returned(options, call, served, options.fieldsOf(toolName, served, typeof result === "string"))
-        return { declared, event: read.outcome === undefined ? event : { ...event, outcome: read.outcome } }
-      }
-    })
-  )

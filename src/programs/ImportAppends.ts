@@ -12,7 +12,7 @@ import * as Printable from "../kernel/Printable.ts"
 import * as Record from "../services/Record.ts"
 import * as EventText from "../services/EventText.ts"
 import * as RecordInput from "../services/RecordInput.ts"
-import * as Loop from "./Loop.ts"
+import * as AppendSize from "./AppendSize.ts"
 
 /** What became of the events: all are new, the last were missing, or all were there. */
 export type Appended = "new" | "completed" | "there"
@@ -37,7 +37,7 @@ const of = (events: ReadonlyArray<Event.Event>): ReadonlyArray<ReadonlyArray<Eve
       : isStart && /^(PiecesSelected|ModelCalled)$/.test(event._tag)
     const more = JSON.stringify(event).length
     const last = appends.at(-1)
-    if (last === undefined || begins || chars + more > Loop.maxAppendChars) {
+    if (last === undefined || begins || chars + more > AppendSize.maxAppendChars) {
       appends.push([event])
       chars = more
     } else {

@@ -17,8 +17,6 @@ import type * as ArtifactEvent from "../kernel/ArtifactEvent.ts"
 import type * as Event from "../kernel/Event.ts"
 import * as Answering from "../kernel/Answering.ts"
 import * as Call from "../kernel/Call.ts"
-import * as Message from "../kernel/Message.ts"
-import * as Problem from "../kernel/Problem.ts"
 import * as Refusal from "../kernel/Refusal.ts"
 import * as Run from "../kernel/Run.ts"
 import * as SkillMap from "../kernel/SkillMap.ts"
@@ -28,8 +26,12 @@ import * as ArtifactStore from "../services/ArtifactStore.ts"
 import * as LLM from "../services/LLM.ts"
 import * as Record from "../services/Record.ts"
 import * as AgentAnswer from "./AgentAnswer.ts"
+import type * as ArtifactDesk from "./ArtifactDesk.ts"
+import * as AppendSize from "./AppendSize.ts"
 import * as ArtifactLoan from "./ArtifactLoan.ts"
 import * as Dispatch from "./Dispatch.ts"
+import * as Reply from "./Reply.ts"
+import type * as ServedResult from "./ServedResult.ts"
 import * as Summary from "./Summary.ts"
 import * as Wheel from "./Wheel.ts"
 
@@ -49,65 +51,17 @@ export interface Options {
   readonly scope: Artifact.Scope
   readonly concurrency: number
   readonly maxResultChars: number
+  readonly placement?: NonNullable<Event.Artifacts["placement"]>
   /** Reads the answers of an agent that has a schema for them. */
   readonly answer?: AgentAnswer.Asking
+  readonly retry?: LLM.RetryPolicy
   readonly steering?: Wheel.Steering
   readonly emit: (progress: Progress) => Effect.Effect<void>
-}
-
-/** An append holds at most this many characters of text, so that it fits a record's line however it is escaped. */
-export const maxAppendChars = 2_000_000
-
-/** One event alone may take this many characters of JSON: a third of a line, since a character takes up to three bytes. */
-const maxEventChars = 5_000_000
-
-const charsOf = (event: Event.Event): number => {
-  switch (event._tag) {
-    case "ModelReplied":
-      return event.toolCalls.reduce(
-        (sum, { args }) => sum + args.length,
-        event.content.length +
-          (event.reasoning?.length ?? 0) +
-          (event.seal === undefined ? 0 : JSON.stringify(event.seal).length)
-      )
-    case "ToolCalled":
-      return JSON.stringify(event.args).length
-    case "ToolSettled":
-      return event.served.length
-    case "MessageCarried":
-      return event.message.role === "assistant" ? JSON.stringify(event.message).length : event.message.content.length
-    case "PieceDeclared":
-      return event.text.length
-    case "FindingDeclared":
-    case "FindingConflicted":
-    case "AbsenceDeclared":
-    case "CoverageDeclared":
-    case "SemanticsDeclared":
-    case "ClaimsRead":
-    case "WindowTrimmed":
-    case "SummaryAsked":
-    case "SummaryReplied":
-    case "ArtifactMinted":
-    case "ArtifactPresented":
-      return JSON.stringify(event).length
-    default:
-      return 0
-  }
 }
 
 /** The first of what a call's result has settled: all of it is one event. */
 const settledRows = ({ checks }: State.State, toolCallId: string) =>
   (checks?.claims?.ledger ?? []).filter((row) => row.toolCallId === toolCallId).slice(0, 1)
-
-/** How many of the events go into one append: as many as fit, and at least one. */
-const fitting = (events: ReadonlyArray<Event.Event>): number => {
-  let chars = 0
-  for (const [index, event] of events.entries()) {
-    chars += charsOf(event) + 1_000
-    if (chars > maxAppendChars && index > 0) return index
-  }
-  return events.length
-}
 
 type Failure = LLM.LLMError | Record.RecordError | Record.RecordConflict
 
@@ -125,7 +79,7 @@ export const drive = (
     const llm = yield* LLM.LLM
     const record = yield* Record.Record
     const { emit, runId, scope, startedAt } = options
-    const desk: ArtifactLoan.Desk = { store: yield* ArtifactStore.ArtifactStore, scope, runId }
+    const desk: ArtifactDesk.Desk = { store: yield* ArtifactStore.ArtifactStore, scope, runId }
     const { limits } = options.spec
 
     let state = recorded
@@ -133,7 +87,8 @@ export const drive = (
     let failure: LLM.LLMError | undefined
     let died: Cause.Cause<never> | undefined
     /** What has come of the reply that is being written. */
-    let partial: Partial = {}
+    let partial: Reply.Partial = {}
+    let attempts = 0
     const finished = new Map<string, ReadonlyArray<Event.Event>>()
     const loans = new Map<string, ArtifactLoan.Loan>()
 
@@ -145,7 +100,7 @@ export const drive = (
     const commit: Effect.Effect<void, Failure> = Effect.suspend(() => {
       if (pending.length === 0) return Effect.void
       const from = state.seq - pending.length
-      const events = pending.slice(0, fitting(pending))
+      const events = pending.slice(0, AppendSize.fitting(pending))
       const appended = Effect.tap(record.append(runId, from, events), () => {
         pending = pending.slice(events.length)
       })
@@ -173,64 +128,85 @@ export const drive = (
       stop(Refusal.budgetExceeded("wallTimeMs", limits.wallTimeMs ?? spent, spent))
     )
 
+    const streamed = (wire: Wire.Wire) => {
+      attempts = 0
+      return options.retry === undefined ? llm.stream(wire) : LLM.retrying(llm.stream(wire), options.retry)
+    }
+    /** An attempt that failed is on the record before the next one begins. */
+    const retried = (iteration: number, parts: ReadonlyArray<LLM.Part>, of?: "summary") => {
+      const events = parts.flatMap((part) =>
+        part._tag === "Retried" ? [Reply.retried(iteration, (attempts += 1), part, of)] : []
+      )
+      happen(events)
+      return events.length === 0 ? Effect.void : commit
+    }
+
+    /** What a model's failure is told apart from the record's: that one ends the run here. */
+    const answered = <A, E>(reply: Effect.Effect<A, E | Failure>) =>
+      Effect.matchEffect(reply, {
+        onSuccess: (one) => Effect.succeed(Either.right(one)),
+        onFailure: (error) =>
+          error instanceof Record.RecordError || error instanceof Record.RecordConflict
+            ? Effect.fail(error)
+            : Effect.succeed(Either.left(error))
+      })
+
     const askModel = (wire: Wire.Wire) =>
       Effect.gen(function* () {
         const { iteration } = wire
         const askedAt = yield* Clock.currentTimeMillis
         partial = {}
-        const collected = LLM.collect(llm.stream(wire), (chunk, { content, usage }) => {
-          partial = {
-            ...(content === "" ? {} : { partialChars: content.length }),
-            ...(usage === undefined ? {} : { usage })
-          }
-          return emit({ _tag: "Received", iteration, parts: Array.from(chunk) })
+        const collected = LLM.collect(streamed(wire), (chunk, draft) => {
+          partial = Reply.partial(draft)
+          const parts = Array.from(chunk)
+          return Effect.zipRight(retried(iteration, parts), emit({ _tag: "Received", iteration, parts }))
         }).pipe(
           // The run ends on the record before the defect goes on to whoever runs it.
           Effect.catchAllDefect((defect) => {
             died = Cause.die(defect)
-            return Effect.fail(layerDied)
+            return Effect.fail(Reply.layerDied)
           })
         )
-        const reply = yield* Effect.either(inTime(collected))
+        const reply = yield* answered(inTime(collected))
         if (Either.isLeft(reply)) {
           if (reply.left instanceof LLM.LLMError) failure = new LLM.LLMError({ ...reply.left, runId })
-          return happen([failed(iteration, reply.left, partial)])
+          return happen([Reply.failed(iteration, reply.left, partial)])
         }
         if (Option.isNone(reply.right)) return yield* outOfTime
         const durationMs = (yield* Clock.currentTimeMillis) - askedAt
-        const event = replied(
+        const event = Reply.replied(
           wire,
           reply.right.value,
           durationMs,
           (id) => state.findings !== undefined && HashSet.has(state.findings.callIds, id)
         )
         // Only a reply that is long is written out to see how long it is.
-        const chars = charsOf(event) <= maxAppendChars ? 0 : JSON.stringify(event).length
-        if (chars <= maxEventChars) return happen([event])
-        failure = new LLM.LLMError({ ...tooLong(chars), runId })
-        return happen([failed(iteration, failure, partial)])
+        const chars = AppendSize.charsOf(event) <= AppendSize.maxAppendChars ? 0 : JSON.stringify(event).length
+        if (chars <= AppendSize.maxEventChars) return happen([event])
+        failure = new LLM.LLMError({ ...Reply.tooLong(chars), runId })
+        return happen([Reply.failed(iteration, failure, partial)])
       }).pipe(Effect.withSpan("Model.call", { attributes: { iteration: wire.iteration }, captureStackTrace: false }))
 
     const askSummary = (wire: Wire.Wire) =>
       Effect.gen(function* () {
         const askedAt = yield* Clock.currentTimeMillis
         partial = {}
-        const told = LLM.collect(llm.stream(wire), (_, { usage }) => {
+        const told = LLM.collect(streamed(wire), (chunk, { usage }) => {
           partial = usage === undefined ? {} : { usage }
-          return Effect.void
+          return retried(wire.iteration, Array.from(chunk), "summary")
         })
-        const collected = Effect.catchAllDefect(told, () => Effect.fail(layerDied))
-        const reply = yield* Effect.either(inTime(collected))
+        const collected = Effect.catchAllDefect(told, () => Effect.fail(Reply.layerDied))
+        const reply = yield* answered(inTime(collected))
         if (Either.isRight(reply) && Option.isNone(reply.right)) return yield* outOfTime
         const durationMs = (yield* Clock.currentTimeMillis) - askedAt
-        const came = Either.flatMap(reply, (one) => Either.fromOption(one, () => layerDied))
+        const came = Either.flatMap(reply, (one) => Either.fromOption(one, () => Reply.layerDied))
         happen([Summary.settled(wire, came, durationMs, partial.usage)])
       }).pipe(Effect.withSpan("Model.summarize", { captureStackTrace: false }))
 
     const runTools = (iteration: number, calls: ReadonlyArray<Call.Planned>) =>
       Effect.gen(function* () {
         const { maps = [] } = options.spec.skills ?? {}
-        const fieldsOf: Dispatch.Options["fieldsOf"] = (toolName, result, isText) =>
+        const fieldsOf: ServedResult.Serving["fieldsOf"] = (toolName, result, isText) =>
           SkillMap.fieldsOf(maps, toolName, result, isText)
         const lend = (call: ArtifactEvent.Call): ArtifactLoan.Loan => {
           const loan = ArtifactLoan.make(desk, call)
@@ -242,12 +218,14 @@ export const drive = (
           ...options,
           iteration,
           fieldsOf,
+          desk,
           lend,
           ...(claims === undefined ? {} : { claims: claims.declared })
         }
-        const judged = yield* Effect.forEach(calls, (call) => Dispatch.check(dispatch, call))
+        const judged = yield* inTime(Effect.forEach(calls, (call) => Dispatch.check(dispatch, call)))
+        if (Option.isNone(judged)) return yield* outOfTime
         let more = 0
-        const checked = judged.map((one): Dispatch.Ready => {
+        const checked = judged.value.map((one): Dispatch.Ready => {
           if (one._tag === "Settled" || one.planned.started) return one
           if (Answering.isTool(state.started, one.planned.call.toolName)) return one
           const refusal = Call.unaffordable(state, limits, more)
@@ -262,7 +240,9 @@ export const drive = (
         }
         const settle = (one: Dispatch.Ready) =>
           Effect.map(
-            one._tag === "Settled" ? Effect.succeed(Dispatch.only(one.event)) : Dispatch.execute(dispatch, one),
+            one._tag === "Settled"
+              ? Effect.succeed(Dispatch.only(one.event, one.brought))
+              : Dispatch.execute(dispatch, one),
             ({ brought, declared, event }) => {
               const { toolCallId } = event
               // A call that is run again declares what the record does not hold yet.
@@ -338,63 +318,3 @@ export const drive = (
     if (steering === undefined) return yield* driven
     return yield* Wheel.attached(steering, { spec: options.spec, state: () => state, happen }, driven)
   })
-
-type Partial = Pick<Event.ModelFailed, "partialChars" | "usage">
-
-/** What ended a pass without a reply, as its event names it. */
-interface Unanswered extends Problem.Problem {
-  readonly reason: string
-}
-
-const layerDied: Unanswered = {
-  reason: "Died",
-  code: "WF-RUN-005",
-  what: "The layer of the model died of a defect.",
-  next: "Find the defect in the application's log and mend the layer; then follow the run up.",
-  outcome: "unknown",
-  retry: "never"
-}
-
-const tooLong = (chars: number): LLM.LLMError =>
-  LLM.failure("Protocol", {
-    what: "The model's reply is longer than a record can hold.",
-    expected: `at most ${maxEventChars} characters of JSON`,
-    found: `${chars}`,
-    next: "Set maxOutputTokens, or ask for less at once.",
-    retry: "never"
-  })
-
-/** What the body held, in few words if it is what was assembled. */
-const sent = ({ tools }: Wire.Wire, { toolNames }: LLM.Reply): Pick<Event.ModelReplied, "sentTools"> => {
-  if (toolNames === undefined) return {}
-  const isSame = toolNames.length === tools.length && tools.every(({ tool }, at) => tool.name === toolNames[at])
-  return { sentTools: isSame ? "as-assembled" : toolNames }
-}
-
-const replied = (
-  wire: Wire.Wire,
-  reply: LLM.Reply,
-  durationMs: number,
-  isTaken: (toolCallId: string) => boolean
-): Event.ModelReplied => ({
-  _tag: "ModelReplied",
-  iteration: wire.iteration,
-  content: reply.content,
-  ...(reply.reasoning === undefined ? {} : { reasoning: reply.reasoning }),
-  toolCalls: Message.identify(wire.iteration, reply.toolCalls, isTaken),
-  ...(reply.seal === undefined ? {} : { seal: reply.seal }),
-  ...(Object.keys(reply.usage).length === 0 ? {} : { usage: reply.usage }),
-  stopReason: reply.stopReason,
-  ...sent(wire, reply),
-  durationMs
-})
-
-/** What was not applied took nothing. */
-const failed = (iteration: number, error: Unanswered, { usage, ...partial }: Partial): Event.ModelFailed => ({
-  _tag: "ModelFailed",
-  iteration,
-  reason: error.reason,
-  problem: Problem.of(error),
-  ...partial,
-  ...(usage === undefined || error.outcome === "not-applied" ? {} : { usage })
-})

@@ -1,5 +1,6 @@
 /**
- * A `ScreenFiled` is what an event says of findings, coverage, grounding, faults or artifacts, in a few words for the live display.
+ * A `ScreenFiled` is what an event says of a retry, findings, coverage, grounding, faults or artifacts, in a few words for
+ * the live display.
  *
  * @internal
  */
@@ -120,6 +121,11 @@ const leftText = ({ by, dropped, summary, tokens, units }: WindowEvent.WindowTri
 export const of = (event: Event.Event, state: State.State): Filed | undefined => {
   const handleOf = handlesOf(state)
   switch (event._tag) {
+    case "ModelRetried": {
+      const who = event.next === undefined ? "Again" : `Then ${named(event.next.model)}`
+      const when = event.delayMs === 0 ? "at once" : `in ${ScreenLine.duration(event.delayMs)}`
+      return { verb: "retried", style: "warn", text: `${event.problem.what} ${who} ${when}.` }
+    }
     case "FindingDeclared": {
       // What was judged comes first: it is short.
       const rows = event.rows.toSorted((a, b) => Number(a.kind === "basis") - Number(b.kind === "basis"))

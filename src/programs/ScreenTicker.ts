@@ -183,7 +183,7 @@ const resultText = (served: string, { full = false, width = 80 }: ScreenLine.Roo
 }
 
 const settled = (before: Ticker, ticker: Ticker, event: Event.ToolSettled, seq: number, options: Options): Shown => {
-  const { durationMs, error, outcome, served, toolCallId, toolName } = event
+  const { durationMs, error, outcome, placed, served, toolCallId, toolName } = event
   const call = before.state.transcript.open?.calls.find((one) => one.toolCallId === toolCallId)
   const name = ScreenLine.brief(toolName, 32, options.room)
   const written = call?.args ?? ""
@@ -197,7 +197,7 @@ const settled = (before: Ticker, ticker: Ticker, event: Event.ToolSettled, seq: 
       verb: verbs[outcome],
       ...(ok ? {} : { style: "warn" as const }),
       text,
-      tail: resultText(served, options.room),
+      tail: placed === undefined ? resultText(served, options.room) : ` → stored (${ScreenLine.bytes(placed.bytes)})`,
       ...ms,
       seq
     },

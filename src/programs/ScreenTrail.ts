@@ -89,8 +89,31 @@ const argumentStep = (walk: Walk, node: Chain.ValueNode): Step => ({
 /** `seq` is the event of the row that it is shown under. */
 const callBelow = (walk: Walk, call: Chain.CallNode, seq: number): ReadonlyArray<Step> =>
   once(walk, call.id, seq, (walk) =>
-    ScreenVerdict.next(walk, call.id).flatMap(({ node }) => (node.kind === "value" ? [argumentStep(walk, node)] : []))
+    ScreenVerdict.next(walk, call.id).flatMap(({ edge, node }) => {
+      if (node.kind === "artifact") return [artifactStep(walk, node, edge)]
+      return node.kind === "value" ? [argumentStep(walk, node)] : []
+    })
   )
+
+/** What a call or an artifact rests on: what is stored under a ref, with its ticket. */
+const artifactStep = (walk: Walk, node: Chain.ArtifactNode, { by, grounds }: Chain.Edge): Step => ({
+  label: node.ref,
+  claim: [grounds === "derived" ? "derived from" : "read", ...by].join(" · "),
+  claimStyle: "good",
+  where: node.what,
+  seq: node.seq,
+  below: () =>
+    once(walk, node.id, node.seq, (walk) => [
+      ...ScreenVerdict.next(walk, node.id).flatMap(({ edge, node: next }): ReadonlyArray<Step> => {
+        if (next.kind === "artifact") return [artifactStep(walk, next, edge)]
+        if (next.kind !== "call") return []
+        const where = `by the ${callText(next, walk.room)}`
+        const below = () => callBelow(walk, next, next.seq)
+        return [{ label: "stored", claim: recorded([]), where, seq: next.seq, below }]
+      }),
+      ...gapSteps(walk, node.id)
+    ])
+})
 
 const callText = ({ args, outcome, pass, toolName }: Chain.CallNode, room: ScreenLine.Room): string => {
   const ended = outcome === undefined || outcome === "ran-ok" ? "result" : outcome

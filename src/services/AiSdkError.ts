@@ -6,6 +6,8 @@
  */
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
+import * as Redacted from "effect/Redacted"
+import * as Digest from "../kernel/Digest.ts"
 import * as Printable from "../kernel/Printable.ts"
 import type * as Problem from "../kernel/Problem.ts"
 import { type Details, failure, type LLMError, type Reason } from "./LLMError.ts"
@@ -34,19 +36,25 @@ const account = (value: unknown): { readonly message: string; readonly words: st
   }
 }
 
+const isWell = (code: number): boolean => code >= 200 && code <= 299
+
 const isStatus = (code: number): boolean => Number.isInteger(code) && code >= 400 && code <= 599
 
-/** The codes of an error and of its causes, as the operating system and the HTTP client give them. */
-const codes = (error: unknown): ReadonlyArray<string> => {
-  const found: Array<string> = []
-  let current = error
-  for (let depth = 0; depth < 8 && Predicate.isObject(current); depth++) {
-    const code = property(current, "code")
-    if (Predicate.isString(code) && /^[A-Z][A-Z0-9_]{2,40}$/.test(code)) found.push(code)
-    current = property(current, "cause")
+/** An error and its causes, the outermost first. */
+const chain = (error: unknown): ReadonlyArray<unknown> => {
+  const found: Array<unknown> = []
+  for (let current = error; found.length < 8 && Predicate.isObject(current); current = property(current, "cause")) {
+    found.push(current)
   }
   return found
 }
+
+/** The codes of an error and of its causes, as the operating system and the HTTP client give them. */
+const codes = (error: unknown): ReadonlyArray<string> =>
+  chain(error).flatMap((one) => {
+    const code = property(one, "code")
+    return Predicate.isString(code) && /^[A-Z][A-Z0-9_]{2,40}$/.test(code) ? [code] : []
+  })
 
 const byStatus = (status: number): Reason => {
   if (status === 401 || status === 403) return "Auth"
@@ -88,7 +96,8 @@ const what: { readonly [R in Reason]: string } = {
   StreamBroken: "The connection broke before the reply was complete.",
   Protocol: "The provider sent something that is not part of the protocol.",
   Misconfigured: "The provider package cannot work with the configuration that it was given.",
-  Unscripted: ""
+  Unscripted: "",
+  CassetteDrift: ""
 }
 
 const dayMs = 86_400_000
@@ -106,12 +115,38 @@ const retryAfter = (headers: unknown): number | undefined => {
 const secretive =
   /\b\w+:\/\/\S+|\b(?:bearer|basic)\s+\S+|\b(?:sk|pk|rk|gsk|key|ghp|xai|xox\w)[-_][\w-]{6,}\S*|\bAIza[\w-]{8,}|[\w+/=-]{32,}/gi
 
-/** A foreign sentence: without the registered secrets and what looks like one, on one line, quoted and clipped. */
-export const quote = (text: string, secrets: ReadonlyArray<string>): string => {
+const masked = (text: string, secrets: ReadonlyArray<string>): string => {
   const longestFirst = secrets.filter((secret) => secret.length >= 4).sort((a, b) => b.length - a.length)
-  const masked = longestFirst.reduce((rest, secret) => rest.replaceAll(secret, "[masked]"), text.slice(0, 10_000))
-  return Printable.quote(masked.replace(secretive, "[masked]"), 200)
+  return longestFirst.reduce((rest, secret) => rest.replaceAll(secret, "[masked]"), text)
 }
+
+/** A foreign sentence: without the registered secrets and what looks like one, on one line, quoted and clipped. */
+export const quote = (text: string, secrets: ReadonlyArray<string>): string =>
+  Printable.quote(masked(text.slice(0, 10_000), secrets).replace(secretive, "[masked]"), 200)
+
+/** Where in what was sent a schema did not fit, as a JSON pointer. */
+const pathOf = (error: unknown): string | undefined => {
+  for (const one of chain(error)) {
+    const issues = property(one, "issues")
+    const path = Array.isArray(issues) ? property(issues[0], "path") : undefined
+    if (Array.isArray(path)) return path.length === 0 ? "the whole" : path.map((key) => `/${word(key)}`).join("")
+  }
+  return undefined
+}
+
+/** What was sent, as text. */
+const bodyOf = (error: unknown): string | undefined => {
+  for (const one of chain(error)) {
+    const text = [property(one, "responseBody"), property(one, "text")].find(Predicate.isString)
+    if (text !== undefined) return text
+    const value = property(one, "value")
+    const written = value === undefined ? undefined : Either.try(() => JSON.stringify(value))
+    if (written !== undefined && Either.isRight(written)) return written.right
+  }
+  return undefined
+}
+
+const maxBody = 65_536
 
 const classify = (error: unknown, phase: Phase): Reason => {
   const name = word(property(error, "name"))
@@ -146,22 +181,35 @@ export const toLLMError = (
     readonly secrets: ReadonlyArray<string>
   }
 ): LLMError => {
-  const reason = classify(error, at.phase)
+  // A failure to read an answer that began well is one of the stream, however early it is.
+  const phase = chain(error).some((one) => isWell(number(property(one, "statusCode")))) ? "stream" : at.phase
+  const reason = classify(error, phase)
   const status = number(property(error, "statusCode"))
   const { message, words } = account(property(error, "data") ?? (error instanceof Error ? undefined : error))
   const again = retry(reason, error, `${words} ${message.toLowerCase()}`)
   // An answer to bad credentials is where providers repeat them, in part and in ways that no mask knows.
   const says = message === "" || reason === "Auth" ? "" : quote(message, at.secrets)
-  const found = [isStatus(status) ? `HTTP status ${status}` : "", codes(error)[0] ?? "", says].filter(
-    (part) => part !== ""
-  )
+  const path = reason === "Protocol" ? pathOf(error) : undefined
+  const body = reason === "Auth" ? undefined : bodyOf(error)
+  const found = [
+    isStatus(status) ? `HTTP status ${status}` : "",
+    codes(error)[0] ?? "",
+    says,
+    path === undefined ? "" : `something else at ${Printable.quote(path, 200)}`,
+    reason === "Protocol" && body !== undefined
+      ? `${body.length} characters with the hash ${Digest.of(body).slice(0, 12)}`
+      : ""
+  ].filter((part) => part !== "")
   const details: Details = {
     what: what[reason],
     where: Printable.clip(Printable.line(`${at.provider} ${at.modelId}`), 120),
     ...(found.length === 0 ? {} : { found: found.join(", ") }),
     ...(again === undefined ? {} : { retry: again }),
     ...(again === "after-human" ? { next: "Add credit or raise the quota of the account, then go on." } : {}),
-    ...(at.phase === "stream" ? { outcome: "unknown" as const } : {})
+    ...(phase === "stream" ? { outcome: "unknown" as const } : {}),
+    ...(body === undefined
+      ? {}
+      : { body: Redacted.make(masked(Printable.wellFormed(body.slice(0, maxBody)), at.secrets)) })
   }
   return failure(reason, details)
 }

@@ -11,6 +11,7 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import * as Printable from "../kernel/Printable.ts"
 import * as Usage from "../kernel/Usage.ts"
 import type * as Wire from "../kernel/Wire.ts"
 import * as AiSdkError from "./AiSdkError.ts"
@@ -21,6 +22,7 @@ import * as LLM from "./LLM.ts"
 import { failure, type LLMError } from "./LLMError.ts"
 import * as Pump from "./Pump.ts"
 import * as SentTools from "./SentTools.ts"
+import * as Timeouts from "./Timeouts.ts"
 
 /** A model of any provider package whose models are `LanguageModelV3` or `LanguageModelV4`. */
 export type Model = AiSdkModel.Model
@@ -32,6 +34,8 @@ export interface Options extends Omit<AiSdkPrompt.Options, "provider"> {
   readonly answers?: "json"
   /** Ask for whole replies, of a server that cannot stream them. What comes of a reply is the same. */
   readonly streamed?: false
+  /** How long the provider may be silent, and a call may take. No limits of ours unless given. */
+  readonly timeouts?: Timeouts.Timeouts
 }
 
 /** How the API behind a package is read, where its package loses something. */
@@ -45,6 +49,9 @@ interface Asking {
   readonly reading: Reading
   readonly refail: (phase: AiSdkError.Phase) => (error: unknown) => LLMError
   readonly scope: Scope.Scope
+  readonly watch: Timeouts.Watch
+  /** Chunks are asked for as the API sent them, too. */
+  readonly isCounted: boolean
 }
 
 const readerOf = ({ model, reading, refail }: Asking, body: unknown): AiSdkReader.Options => ({
@@ -55,13 +62,14 @@ const readerOf = ({ model, reading, refail }: Asking, body: unknown): AiSdkReade
 })
 
 /** Pulls that give the parts as they come. Leaving early aborts the request. */
-const streamed = (asking: Asking): Effect.Effect<Pull, LLMError> =>
+const streamed = (asking: Asking): Effect.Effect<Pull, Option.Option<LLMError>> =>
   Effect.gen(function* () {
-    const { call, model, reading, refail, scope } = asking
-    const { request, stream } = yield* Effect.tryPromise({
-      try: () => model.doStream({ ...call, ...(reading.usageSoFar === undefined ? {} : { includeRawChunks: true }) }),
-      catch: refail("request")
+    const { call, isCounted, model, refail, scope, watch } = asking
+    const asked = Effect.tryPromise({
+      try: () => model.doStream({ ...call, ...(isCounted ? { includeRawChunks: true } : {}) }),
+      catch: (error) => Option.some(refail("request")(error))
     })
+    const { request, stream } = yield* watch.waiting(asked)
     const pump = Effect.sync(() => Pump.make(stream, refail("stream")))
     const { take } = yield* Scope.extend(
       Effect.acquireRelease(pump, ({ cancel }) => cancel),
@@ -71,7 +79,8 @@ const streamed = (asking: Asking): Effect.Effect<Pull, LLMError> =>
     let over: Option.Option<LLMError> | undefined
     return Effect.suspend(() => {
       if (over !== undefined) return Effect.fail(over)
-      return Effect.map(take, (foreign) => {
+      return Effect.map(watch.waiting(take), (foreign) => {
+        if (foreign.some(({ type }) => type !== "stream-start")) watch.begun()
         const { end, parts } = read(foreign.filter(AiSdkModel.isPart))
         if (end !== undefined) over = end === "finished" ? Option.none() : Option.some(end)
         return Chunk.unsafeFromArray(parts)
@@ -79,14 +88,19 @@ const streamed = (asking: Asking): Effect.Effect<Pull, LLMError> =>
     })
   })
 
-const unstreamed = (asking: Asking): Effect.Effect<Pull, LLMError> =>
+const unstreamed = (asking: Asking): Effect.Effect<Pull, Option.Option<LLMError>> =>
   Effect.gen(function* () {
-    const { call, model, refail } = asking
+    const { call, model, refail, watch } = asking
     const { doGenerate } = model
     if (doGenerate === undefined) {
-      return yield* failure("Misconfigured", { what: "The model has no way to give a whole reply." })
+      const error = failure("Misconfigured", { what: "The model has no way to give a whole reply." })
+      return yield* Effect.fail(Option.some(error))
     }
-    const reply = yield* Effect.tryPromise({ try: () => doGenerate.call(model, call), catch: refail("request") })
+    const asked = Effect.tryPromise({
+      try: () => doGenerate.call(model, call),
+      catch: (error) => Option.some(refail("request")(error))
+    })
+    const reply = yield* watch.waiting(asked)
     const { finishReason, request, response, usage } = reply
     const content = reply.content.filter(AiSdkModel.isContent)
     const whole = { content, finishReason, usage, model: response?.modelId }
@@ -110,6 +124,11 @@ export const read = (model: Model, options: Options, reading: Reading): typeof L
   const refail = (phase: AiSdkError.Phase) => (error: unknown) =>
     AiSdkError.toLLMError(error, { provider, modelId, phase, secrets })
   const begin = options.streamed === false ? unstreamed : streamed
+  // The first of a whole reply that comes is all of it.
+  const timeouts = options.streamed === false ? Timeouts.wholly(options.timeouts) : options.timeouts
+  // Every chunk counts as a sign of life, also one that nothing is made of.
+  const isCounted = reading.usageSoFar !== undefined || options.timeouts?.betweenChunks !== undefined
+  const where = Printable.clip(Printable.line(`${provider} ${modelId}`), 120)
 
   const parts = (wire: Wire.Wire) =>
     Effect.gen(function* () {
@@ -122,7 +141,8 @@ export const read = (model: Model, options: Options, reading: Reading): typeof L
       let pull: Pull | undefined
       const next: Pull = Effect.suspend(() => {
         if (pull !== undefined) return pull
-        pull = Effect.mapError(begin({ model, call, reading, refail, scope }), Option.some).pipe(
+        pull = Timeouts.watch(timeouts, where).pipe(
+          Effect.flatMap((watch) => begin({ model, call, reading, refail, scope, watch, isCounted })),
           Effect.flatMap((begun) => {
             pull = begun
             return begun

@@ -11,8 +11,7 @@ import type {
   LanguageModelV3ReasoningPart,
   LanguageModelV3StreamPart,
   LanguageModelV3TextPart,
-  LanguageModelV3ToolCallPart,
-  LanguageModelV3Usage
+  LanguageModelV3ToolCallPart
 } from "@ai-sdk/provider"
 
 /** What a tool gave, as text. */
@@ -47,6 +46,18 @@ interface Sent {
   readonly body?: unknown
 }
 
+/** What a package says of the tokens that a call took. `raw` is what the API said. */
+export interface Usage {
+  readonly inputTokens: {
+    readonly total: number | undefined
+    readonly noCache: number | undefined
+    readonly cacheRead: number | undefined
+    readonly cacheWrite: number | undefined
+  }
+  readonly outputTokens: { readonly total: number | undefined; readonly reasoning: number | undefined }
+  readonly raw?: unknown
+}
+
 /** A model of a provider package. `doGenerate` is asked for only where replies are not streamed. */
 export interface Model {
   readonly provider: string
@@ -55,7 +66,7 @@ export interface Model {
   doGenerate?(call: Call): PromiseLike<{
     readonly content: ReadonlyArray<Foreign>
     readonly finishReason: { readonly unified: string; readonly raw: string | undefined }
-    readonly usage: LanguageModelV3Usage
+    readonly usage: Usage
     readonly request?: Sent
     readonly response?: { readonly modelId?: string }
   }>

@@ -3,7 +3,7 @@
  *
  * @internal
  */
-import type { LanguageModelV3Usage, SharedV3ProviderMetadata } from "@ai-sdk/provider"
+import type { SharedV3ProviderMetadata } from "@ai-sdk/provider"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import type * as Event from "../kernel/Event.ts"
@@ -69,12 +69,15 @@ const ended = (
   { provider, refail, toolNames, usage }: Options,
   model: string | undefined,
   finishReason: { readonly unified: string; readonly raw: string | undefined },
-  reported: LanguageModelV3Usage
+  reported: AiSdkModel.Usage
 ): { readonly finish: LLM.Part } | { readonly error: LLMError } => {
   const { raw, unified } = finishReason
   if (unified === "error") return { error: refail({ type: raw ?? "" }) }
-  if (unified === "interrupted") {
-    return { error: failure("StreamBroken", { what: "The provider broke off before the reply was complete." }) }
+  // Packages start from "other", and say so if the stream ends before the provider has told why.
+  if (unified === "interrupted" || (unified === "other" && raw === undefined)) {
+    return {
+      error: failure("StreamBroken", { what: "The reply broke off before the provider said that it is complete." })
+    }
   }
   return {
     finish: {
@@ -88,11 +91,13 @@ const ended = (
   }
 }
 
-const calls = (part: Extract<AiSdkModel.Part, { type: "tool-call" }>): ReadonlyArray<LLM.Part> => {
+/** `seen` is what came of the arguments in deltas: where that was nothing, a package may write an empty object. */
+const calls = (part: Extract<AiSdkModel.Part, { type: "tool-call" }>, seen?: string): ReadonlyArray<LLM.Part> => {
   const { input, providerExecuted, providerMetadata, toolCallId, toolName } = part
   if (providerExecuted === true) return []
   const seal = opaque(providerMetadata)
-  return [{ _tag: "ToolCall", toolCallId, toolName, args: input, ...(seal === undefined ? {} : { opaque: seal }) }]
+  const args = seen === "" && input === "{}" ? "" : input
+  return [{ _tag: "ToolCall", toolCallId, toolName, args, ...(seal === undefined ? {} : { opaque: seal }) }]
 }
 
 type Kind = "text" | "reasoning"
@@ -166,8 +171,8 @@ export const stream = (options: Options): ((parts: Iterable<AiSdkModel.Part>) =>
         case "tool-input-end":
           break
         case "tool-call":
+          parts.push(...calls(part, inputs.get(part.toolCallId)?.args))
           inputs.delete(part.toolCallId)
-          parts.push(...calls(part))
           break
         case "response-metadata":
           model = part.modelId ?? model
@@ -200,7 +205,7 @@ export const whole = (
   reply: {
     readonly content: Iterable<AiSdkModel.Content>
     readonly finishReason: { readonly unified: string; readonly raw: string | undefined }
-    readonly usage: LanguageModelV3Usage
+    readonly usage: AiSdkModel.Usage
     readonly model: string | undefined
   }
 ): Read => {

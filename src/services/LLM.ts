@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import type * as FileSystem from "@effect/platform/FileSystem"
 import * as Chunk from "effect/Chunk"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -17,16 +18,31 @@ import * as Printable from "../kernel/Printable.ts"
 import type * as Seal from "../kernel/Seal.ts"
 import type * as Usage from "../kernel/Usage.ts"
 import type * as Wire from "../kernel/Wire.ts"
+import type * as AnthropicLLM from "./AnthropicLLM.ts"
 import * as Instant from "./Instant.ts"
 import { failure, type LLMError } from "./LLMError.ts"
+import type * as CassetteLLM from "./CassetteLLM.ts"
+import type * as OpenAiLLM from "./OpenAiLLM.ts"
 import type * as OpenAiCompatibleLLM from "./OpenAiCompatibleLLM.ts"
+import * as Retry from "./Retry.ts"
 import * as ScriptedLLM from "./ScriptedLLM.ts"
 
 export { failure, LLMError } from "./LLMError.ts"
 export type { Details, Reason } from "./LLMError.ts"
+export type { Mode as CassetteMode, Recording as CassetteRecording, Replay as CassetteReplay } from "./CassetteLLM.ts"
+export type { Options as AnthropicOptions } from "./AnthropicLLM.ts"
+export type { Options as OpenAiOptions } from "./OpenAiLLM.ts"
+export type { Policy as RetryPolicy } from "./Retry.ts"
+export { retrying, standard as standardRetry } from "./Retry.ts"
 export type { Options as OpenAiCompatibleOptions } from "./OpenAiCompatibleLLM.ts"
 export type { Call, Chooser, Fault, Line, Options as ScriptedOptions, Step, Steps } from "./ScriptedLLM.ts"
 export { byPass, call, fail, say, Script, ScriptIncomplete, together } from "./ScriptedLLM.ts"
+
+/** A model that is asked: who has it, and its name there. */
+export interface Asked {
+  readonly provider: string
+  readonly id: string
+}
 
 /**
  * A piece of a reply, as it arrives. Text comes in deltas; a call comes whole, its arguments as the model wrote them, once
@@ -47,6 +63,18 @@ export type Part =
     }
   /** What the call has taken so far, in place of what an earlier one of these said. */
   | { readonly _tag: "Usage"; readonly usage: Usage.Usage }
+  /**
+   * An attempt failed, what came before is void, and the call is made again after `delayMs`: of `next`, if that is another
+   * model. `partialChars` and `usage` are of the attempt.
+   */
+  | {
+      readonly _tag: "Retried"
+      readonly error: LLMError
+      readonly delayMs: number
+      readonly next?: Asked
+      readonly partialChars?: number
+      readonly usage?: Usage.Usage
+    }
   | {
       readonly _tag: "Finish"
       readonly stopReason: Event.StopReason
@@ -54,6 +82,8 @@ export type Part =
       readonly usage: Usage.Usage
       /** The model that answered, if the provider says so. */
       readonly model?: string
+      /** Who answered, if not who was asked first. */
+      readonly by?: Asked
       /** Who is sent again what it sealed. Without it, nobody is. */
       readonly provider?: string
       /** The tools in the request's body as it was sent, read back from it; absent if it could not be. */
@@ -66,7 +96,7 @@ export class LLM extends Context.Tag("wherefore/services/LLM")<
     /** Ends in exactly one `Finish`, or fails. Interrupting it ends the request. */
     readonly stream: (wire: Wire.Wire) => Stream.Stream<Part, LLMError>
     /** Who answers, for the record. */
-    readonly model?: { readonly provider: string; readonly id: string }
+    readonly model?: Asked
     /** `json`: a wire with `parameters.answerSchema` is answered in JSON of it, by the provider's own means. */
     readonly answers?: "json"
   }
@@ -81,6 +111,8 @@ export interface Reply {
   readonly usage: Usage.Usage
   /** What the provider wants back with the reply. */
   readonly seal?: Seal.Seal
+  /** Who answered, if not who was asked first. */
+  readonly by?: Asked
   readonly model?: string
   readonly toolNames?: ReadonlyArray<string>
 }
@@ -150,6 +182,8 @@ export const step = (draft: Draft, part: Part): Draft => {
     }
     case "Usage":
       return { ...draft, usage: part.usage }
+    case "Retried":
+      return emptyDraft
     case "Finish":
       return { ...draft, finish: part, usage: part.usage }
   }
@@ -196,7 +230,7 @@ export const finish = (draft: Draft): Either.Either<Reply, LLMError> => {
       })
     )
   }
-  const { model, provider, stopReason, toolNames, usage } = finish
+  const { by, model, provider, stopReason, toolNames, usage } = finish
   const blocks = closed(draft)
   const isSealed = provider !== undefined && blocks.some(({ opaque }) => opaque !== undefined)
   const nothing = toolCalls.length === 0 && content.trim() === "" ? emptied(stopReason) : undefined
@@ -208,6 +242,7 @@ export const finish = (draft: Draft): Either.Either<Reply, LLMError> => {
     stopReason,
     usage,
     ...(isSealed ? { seal: { provider, blocks } } : {}),
+    ...(by === undefined ? {} : { by }),
     ...(model === undefined ? {} : { model }),
     ...(toolNames === undefined ? {} : { toolNames: toolNames.map(Printable.wellFormed) })
   })
@@ -273,6 +308,63 @@ export const layerScripted = (
   Layer.effectContext(
     Effect.map(ScriptedLLM.make(script, options), (made) =>
       Context.make(LLM, LLM.of(made.llm)).pipe(Context.add(ScriptedLLM.Script, made.script))
+    )
+  )
+
+/** Plays replies back from a file, by the hash of the wire that they answer. A wire that it does not know is a `CassetteDrift`. */
+export function layerCassette(options: CassetteLLM.Replay): Layer.Layer<LLM, LLMError, FileSystem.FileSystem>
+/** Keeps the replies of `model` in a file, and plays them back: `record` asks each time, `auto` what is missing, `replay` never. */
+export function layerCassette<E, R>(
+  options: CassetteLLM.Recording<E, R>
+): Layer.Layer<LLM, LLMError | E, FileSystem.FileSystem | Exclude<R, Scope.Scope>>
+export function layerCassette<E, R>(
+  options: CassetteLLM.Replay | CassetteLLM.Recording<E, R>
+): Layer.Layer<LLM, LLMError | E, FileSystem.FileSystem | Exclude<R, Scope.Scope>> {
+  return Layer.unwrapEffect(
+    Effect.map(
+      Effect.promise(() => import("./CassetteLLM.ts")),
+      ({ layer }) => layer(options)
+    )
+  )
+}
+/**
+ * Asks the first of these, each as often as the policy says, and after a failure the next. Not when the request itself was
+ * rejected, unless `when` says so.
+ */
+export const layerFallback = <E, R>(
+  layers: readonly [Layer.Layer<LLM, E, R>, ...ReadonlyArray<Layer.Layer<LLM, E, R>>],
+  policy?: Retry.Policy,
+  when: (error: LLMError) => boolean = Retry.isElsewhere
+): Layer.Layer<LLM, E, R> =>
+  Layer.scoped(
+    LLM,
+    Effect.map(
+      Effect.forEach(layers, (layer) => Effect.map(Layer.build(layer), Context.get(LLM))),
+      (services) => Retry.ordered(services, policy, when)
+    )
+  )
+
+/**
+ * Asks a model of Anthropic's. Needs the package `@ai-sdk/anthropic`, loaded when the layer is built; the key is read from
+ * `ANTHROPIC_API_KEY` if none is given.
+ */
+export const layerAnthropic = (options: AnthropicLLM.Options): Layer.Layer<LLM, LLMError> =>
+  Layer.unwrapEffect(
+    Effect.map(
+      Effect.promise(() => import("./AnthropicLLM.ts")),
+      ({ layer }) => layer(options)
+    )
+  )
+
+/**
+ * Asks a model of OpenAI's, and has nothing kept there. Needs the package `@ai-sdk/openai`, loaded when the layer is
+ * built; the key is read from `OPENAI_API_KEY` if none is given.
+ */
+export const layerOpenAi = (options: OpenAiLLM.Options): Layer.Layer<LLM, LLMError> =>
+  Layer.unwrapEffect(
+    Effect.map(
+      Effect.promise(() => import("./OpenAiLLM.ts")),
+      ({ layer }) => layer(options)
     )
   )
 

@@ -4,6 +4,7 @@
  *
  * @internal
  */
+import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as Problem from "../kernel/Problem.ts"
 
@@ -16,7 +17,8 @@ export const Reason = Schema.Literal(
   "StreamBroken",
   "Protocol",
   "Misconfigured",
-  "Unscripted"
+  "Unscripted",
+  "CassetteDrift"
 )
 export type Reason = typeof Reason.Type
 
@@ -27,6 +29,8 @@ export type Reason = typeof Reason.Type
 export class LLMError extends Schema.TaggedError<LLMError>()("LLMError", {
   reason: Reason,
   ...Problem.fields,
+  /** What the provider sent, without the registered secrets and cut to 64 KB: for a person to look at, and in no log. */
+  body: Schema.optionalWith(Schema.RedactedFromSelf(Schema.String), { exact: true }),
   /** The run that it ended, if it ended one: its record has the rest. */
   runId: Schema.optionalWith(Schema.String, { exact: true })
 }) {
@@ -92,11 +96,18 @@ const usual: { readonly [R in Reason]: Pick<Problem.Problem, "code" | "next" | "
     next: "Add the missing step to the script, or find out why the program asked once more.",
     outcome: "not-applied",
     retry: "never"
+  },
+  CassetteDrift: {
+    code: "WF-LLM-011",
+    next: "Record the cassette again, or find out why the program asks otherwise.",
+    outcome: "not-applied",
+    retry: "never"
   }
 }
 
 /** What a failure says beyond its reason; the rest is usual for the reason. */
-export type Details = Pick<Problem.Problem, "what"> & Partial<Omit<Problem.Problem, "code" | "what">>
+export type Details = Pick<Problem.Problem, "what"> &
+  Partial<Omit<Problem.Problem, "code" | "what">> & { readonly body?: Redacted.Redacted }
 
 /** An error with the code of its reason, and what is usual for it unless `details` say otherwise. */
 export const failure = (reason: Reason, details: Details): LLMError =>

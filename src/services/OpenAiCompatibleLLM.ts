@@ -10,15 +10,14 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
-import * as Redacted from "effect/Redacted"
-import * as Printable from "../kernel/Printable.ts"
-import * as Problem from "../kernel/Problem.ts"
+import type * as Redacted from "effect/Redacted"
 import * as AiSdkLLM from "./AiSdkLLM.ts"
+import * as Endpoint from "./Endpoint.ts"
 import * as ProviderUsage from "./ProviderUsage.ts"
 import * as LLM from "./LLM.ts"
 import { failure, type LLMError } from "./LLMError.ts"
 
-export interface Options {
+export interface Options extends Pick<AiSdkLLM.Options, "providerOptions" | "streamed" | "timeouts"> {
   /** The base of the server's paths, without `/chat/completions`. */
   readonly url: string
   readonly model: string
@@ -29,27 +28,9 @@ export interface Options {
   readonly provider?: string
   /** `json`: the server takes `response_format` with a JSON Schema. Otherwise answers by a schema come by a call of a tool. */
   readonly answers?: "json"
-  /** Ask for whole replies, of a server that cannot stream them. */
-  readonly streamed?: false
 }
 
-/** What is wrong with a base URL. It is not repeated: it may hold credentials. */
-const fault = (text: string): string | undefined => {
-  if (!URL.canParse(text)) return "a text that is no URL"
-  const url = new URL(text)
-  if (url.protocol !== "http:" && url.protocol !== "https:") return `the scheme ${url.protocol}`
-  if (url.username !== "" || url.password !== "") return "credentials in the URL"
-  return url.search !== "" || url.hash !== "" ? "a query or a fragment in the URL" : undefined
-}
-
-const load = Effect.tryPromise({
-  try: () => import("@ai-sdk/openai-compatible"),
-  catch: () =>
-    failure("Misconfigured", {
-      what: "The package @ai-sdk/openai-compatible cannot be loaded.",
-      next: "Install it: npm install @ai-sdk/openai-compatible@2"
-    })
-})
+const load = Endpoint.load("@ai-sdk/openai-compatible", 2, () => import("@ai-sdk/openai-compatible"))
 
 /** A server that is told to counts as it goes. */
 const reading: AiSdkLLM.Reading = {
@@ -60,60 +41,34 @@ const reading: AiSdkLLM.Reading = {
       : undefined
 }
 
-/** What a header's value may hold, without the spaces at its ends that are cut from it. */
-const sendable = /^[\x21-\x7e]*(?:[\t\x20]+[\x21-\x7e]+)*$/
-
-const plain = (value: string | Redacted.Redacted): string =>
-  Redacted.isRedacted(value) ? Redacted.value(value) : value
-
-export const layer = ({
-  answers,
-  apiKey,
-  headers = {},
-  model,
-  provider,
-  streamed,
-  url
-}: Options): Layer.Layer<LLM.LLM, LLMError> =>
-  Layer.unwrapEffect(
+export const layer = (
+  { answers, apiKey, headers = {}, model, provider, providerOptions, streamed, timeouts, url }: Options,
+  fetch: typeof globalThis.fetch = globalThis.fetch
+): Layer.Layer<LLM.LLM, LLMError> =>
+  Layer.effect(
+    LLM.LLM,
     Effect.gen(function* () {
-      const found = fault(url)
-      if (found !== undefined) {
-        return yield* failure("Misconfigured", {
-          what: "The URL of the model server cannot be used.",
-          expected: "an http or https URL such as http://127.0.0.1:8080/v1, with secrets in apiKey or headers",
-          found
-        })
-      }
-      const key = apiKey === undefined ? "" : Redacted.value(apiKey)
-      const plainHeaders = Object.entries(headers).map(([name, value]) => [name, plain(value)] as const)
-      const unsendable = [["apiKey", key] as const, ...plainHeaders].find(([, value]) => !sendable.test(value))
-      if (unsendable !== undefined) {
-        return yield* failure("Misconfigured", {
-          what: "A key or a header of the model server cannot be sent.",
-          where: Printable.clip(Printable.line(unsendable[0]), 64),
-          expected: "printable ASCII without line breaks",
-          found: Problem.kindOf(unsendable[1])
-        })
-      }
+      const endpoint = yield* Endpoint.make({ url, headers, ...(apiKey === undefined ? {} : { apiKey }) })
       const { createOpenAICompatible } = yield* load
       const made = createOpenAICompatible({
         baseURL: url,
         name: provider ?? "openai-compatible",
-        headers: Object.fromEntries(plainHeaders),
+        headers: endpoint.headers,
+        fetch,
         includeUsage: true,
         supportsStructuredOutputs: answers === "json",
-        ...(key === "" ? {} : { apiKey: key })
+        ...(endpoint.key === "" ? {} : { apiKey: endpoint.key })
       })
-      const secrets = [key, ...plainHeaders.map(([, value]) => value)].map((value) => Redacted.make(value))
       // This package sends arguments that are JSON as they are, and quotes the others.
       const options: AiSdkLLM.Options = {
-        secrets,
+        secrets: endpoint.secrets,
         verbatimArguments: true,
         ...(answers === undefined ? {} : { answers }),
-        ...(streamed === undefined ? {} : { streamed })
+        ...(providerOptions === undefined ? {} : { providerOptions }),
+        ...(streamed === undefined ? {} : { streamed }),
+        ...(timeouts === undefined ? {} : { timeouts })
       }
-      return Layer.succeed(LLM.LLM, AiSdkLLM.read(made(model), options, reading))
+      return AiSdkLLM.read(made(model), options, reading)
     })
   )
 

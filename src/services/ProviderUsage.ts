@@ -4,9 +4,10 @@
  *
  * @internal
  */
-import type { LanguageModelV3Usage } from "@ai-sdk/provider"
 import * as Predicate from "effect/Predicate"
 import * as Usage from "../kernel/Usage.ts"
+import type * as AiSdkModel from "./AiSdkModel.ts"
+import * as AnthropicFilter from "./AnthropicFilter.ts"
 
 /** What was reported, or why it is not known. */
 type Told = number | Usage.Gap
@@ -37,7 +38,7 @@ const uncached = (total: Told, cacheRead: Told, cacheWrite: Told): Told => {
 }
 
 /** What any package says. A zero in it may be one that was not reported. */
-export const ofAiSdk = ({ inputTokens, outputTokens }: LanguageModelV3Usage): Usage.Usage => {
+export const ofAiSdk = ({ inputTokens, outputTokens }: AiSdkModel.Usage): Usage.Usage => {
   const cacheReadTokens = told(inputTokens.cacheRead)
   const cacheWriteTokens = told(inputTokens.cacheWrite)
   const noCache = told(inputTokens.noCache)
@@ -72,3 +73,37 @@ const openAi =
   }
 
 export const ofOpenAiChat = openAi("prompt_tokens", "completion_tokens")
+
+export const ofOpenAiResponses = openAi("input_tokens", "output_tokens")
+
+/** Anthropic's input leaves out what the cache held. Where it wrote in several rounds, the totals are in the rounds. */
+export const ofAnthropic = (given: unknown): Usage.Usage => {
+  const raw = Predicate.isRecord(given)
+    ? Object.fromEntries(Object.entries(given).filter(([, value]) => value !== AnthropicFilter.untold))
+    : given
+
+  if (!Predicate.isRecord(raw)) return Usage.unknown("unreported")
+  const iterations = field(raw, "iterations")
+  const all = Array.isArray(iterations) ? iterations : []
+  const own = all.some((one) => field(one, "type") === "fallback_message")
+    ? []
+    : all.filter((one) => field(one, "type") === "message" || field(one, "type") === "compaction")
+  const sum = (key: string): Told => {
+    const counts = own.map((one) => told(field(one, key)))
+    return (
+      counts.find((count) => !Predicate.isNumber(count)) ?? counts.reduce<number>((total, one) => total + known(one), 0)
+    )
+  }
+  const total = (key: string): Told => (own.length > 0 ? sum(key) : told(field(raw, key)))
+  return make({
+    inputTokens: total("input_tokens"),
+    cacheReadTokens: told(field(raw, "cache_read_input_tokens")),
+    cacheWriteTokens: told(field(raw, "cache_creation_input_tokens")),
+    outputTokens: total("output_tokens"),
+    reasoningTokens: told(field(field(raw, "output_tokens_details"), "thinking_tokens"), "uncounted")
+  })
+}
+
+/** A usage that is told when a reply begins: what goes in is known, and what comes out is still to come. */
+export const begun = (usage: Usage.Usage): Usage.Usage =>
+  Usage.add(usage, { unknown: { outputTokens: "cut", reasoningTokens: "cut" } })

@@ -180,15 +180,14 @@ describe("Call.plan", () => {
   })
 
   it("takes nothing at all for a beginning where the reply was cut at its last call", () => {
-    const calls = [
-      ["look", ""],
-      ["look", ""]
-    ] as const
-    assert.deepStrictEqual(brief(plan(calls, [], { stopReason: "length" })), [
-      "c0 run pure",
-      "c1 truncated ReplyTruncated"
-    ])
-    assert.deepStrictEqual(brief(plan(calls)), ["c0 run pure", "c1 run pure"])
+    for (const args of ["", " ", "{}", "{ } "]) {
+      const calls = [["look", args] as const, ["look", args] as const]
+      assert.deepStrictEqual(brief(plan(calls, [], { stopReason: "length" })), [
+        "c0 run pure",
+        "c1 truncated ReplyTruncated"
+      ])
+      assert.deepStrictEqual(brief(plan(calls)), ["c0 run pure", "c1 run pure"])
+    }
   })
 
   it("does not run a call whose arguments did not come to their end, however whole they look", () => {

@@ -32,6 +32,7 @@ describe("Event", () => {
       "PiecesSelected",
       "ModelCalled",
       "ModelReplied",
+      "ModelRetried",
       "ModelFailed",
       "ToolCalled",
       "ToolSettled",

@@ -1,9 +1,20 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Schema from "effect/Schema"
+import type * as Artifact from "../../src/kernel/Artifact.ts"
+import * as ArtifactRefusal from "../../src/kernel/ArtifactRefusal.ts"
 import * as Problem from "../../src/kernel/Problem.ts"
 import * as Refusal from "../../src/kernel/Refusal.ts"
 
 const evil = `${"x".repeat(5_000)}"}\u001b[2J\u202e\n# New section\ud800<script>`
+
+const tickets = Array.from({ length: 30 }, (_, index): Artifact.Meta => ({
+  ref: `art_${"x".repeat(20)}${10 + index}`,
+  kind: evil,
+  mediaType: evil,
+  bytes: 1,
+  createdAt: 1,
+  label: evil
+}))
 
 /** One of each, made of the worst that a model or a tool can write. */
 const all: ReadonlyArray<Refusal.Refusal> = [
@@ -39,7 +50,17 @@ const all: ReadonlyArray<Refusal.Refusal> = [
   Refusal.modelFailed(Problem.of(Refusal.interrupted)),
   Refusal.answerUngrounded([evil], 13),
   Refusal.answerInvalid([evil, "/a is missing"], 3),
-  Refusal.answerNotAlone(evil)
+  Refusal.answerNotAlone(evil),
+  ArtifactRefusal.missing(evil, tickets),
+  ArtifactRefusal.missing(evil, []),
+  ArtifactRefusal.missing(evil, undefined),
+  ArtifactRefusal.unavailable(evil, evil),
+  ArtifactRefusal.wantUnmet(
+    evil,
+    Array.from({ length: 30 }, (_, index) => `a${index}: no artifact ${ArtifactRefusal.spoken(evil)} was found`),
+    ["/a is missing"],
+    [{ kind: evil, live: tickets }, { kind: evil, live: tickets }, { kind: evil, live: [] }, { kind: evil }]
+  )
 ]
 
 describe("Refusal", () => {

@@ -26,6 +26,16 @@ describe("Usage", () => {
     )
   })
 
+  it("knows what was sent only if all of that is known", () => {
+    assert.strictEqual(Usage.sent({ inputTokens: 1, cacheReadTokens: 20, cacheWriteTokens: 300, outputTokens: 9 }), 321)
+    assert.strictEqual(Usage.sent({ inputTokens: 1, unknown: { cacheReadTokens: "uncounted" } }), 1)
+    assert.isUndefined(Usage.sent({ cacheReadTokens: 5, outputTokens: 9 }))
+    for (const count of ["inputTokens", "cacheReadTokens", "cacheWriteTokens"] as const) {
+      assert.isUndefined(Usage.sent({ inputTokens: 1, unknown: { [count]: "unreported" } }))
+    }
+    assert.strictEqual(Usage.sent({ inputTokens: 1, unknown: { outputTokens: "unreported" } }), 1)
+  })
+
   it("totals input, cache and output once each: reasoning is part of the output", () => {
     const whole = {
       inputTokens: 1,

@@ -77,6 +77,8 @@ const draw = (chain: Why.Chain): ReadonlyArray<string> => {
         return node.root
       case "map":
         return `${node.mapId} on pass ${node.pass}: ${node.what}`
+      case "artifact":
+        return node.what
     }
   }
   const walk = (id: string, depth: number): ReadonlyArray<string> => {

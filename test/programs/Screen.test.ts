@@ -1,8 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import type * as Event from "../../src/kernel/Event.ts"
+import * as Problem from "../../src/kernel/Problem.ts"
 import type * as Usage from "../../src/kernel/Usage.ts"
 import * as Why from "../../src/kernel/Why.ts"
+import * as LLM from "../../src/services/LLM.ts"
 import * as Screen from "../../src/programs/Screen.ts"
 import * as ScreenLine from "../../src/programs/ScreenLine.ts"
 import * as Fixture from "../cli/Fixture.ts"
@@ -222,6 +224,19 @@ next     wherefore why r --pass 1
       Screen.account(Fixture.play([{ say: "ok" }], { input: "äö" }), pipe).totals.sentBytes,
       bytes("äö")
     )
+  })
+
+  it("tells of a call of the model that is made again, and of whom", () => {
+    const events = Fixture.play([{ say: "ok" }], { input: "Go." }).flatMap((event): ReadonlyArray<Event.Event> => {
+      if (event._tag !== "ModelReplied") return [event]
+      const { found: _, ...problem } = Problem.of(LLM.failure("Limited", { what: "The provider limits this account." }))
+      const retried = { _tag: "ModelRetried", iteration: 1, reason: "Limited", problem } as const
+      const next = { provider: "p", model: "m\u001b[31m" }
+      return [{ ...retried, attempt: 1, delayMs: 2_000 }, { ...retried, attempt: 2, delayMs: 0, next }, event]
+    })
+    const told = text(live(events, pipe))
+    assert.match(told, /retried +The provider limits this account\. Again in 2\.0s\./)
+    assert.match(told, /retried +The provider limits this account\. Then "m\\u001b\[31m" at once\./)
   })
 
   it("says of tokens that are not all known that they are the least", () => {

@@ -75,7 +75,7 @@ const play = (script: LLM.Chooser, more: More, input = "Count the lamps.") => {
           )
         )
     }
-    for (let length = 1; length <= first.events.length; length++) {
+    for (let length = 1; length <= first.events.length; length += 2) {
       yield* Effect.gen(function* () {
         yield* (yield* Record.Record).append("r", 0, first.events.slice(0, length))
         assert.deepStrictEqual(yield* Effect.either(Agent.resume(clerk(more), "r")), first.ended)
@@ -403,6 +403,31 @@ describe("Why, of a run with a window", () => {
     })
   )
 
+  it.effect("knows how much of a long result a summary was made of", () =>
+    Effect.gen(function* () {
+      const far = `${"Nothing. ".repeat(1_000)}The last shelf holds 44556 lamps.`
+      const window = Window.summarizeOldest(2_600, { downTo: 1_500, summaryTokens: 50 })
+      const script = counting(2, "There are 44556.", "There are 44556.")
+      const events = yield* Effect.gen(function* () {
+        yield* Agent.run(clerk({ window }), "Count.", { runId: "r" })
+        const wires = yield* (yield* LLM.Script).calls
+        assert.match(wires.find(isSummary)?.messages[0]?.message.content ?? "", /… \d+ more/)
+        return yield* Shop.events("r")
+      }).pipe(
+        Effect.provide([
+          Shop.services,
+          toolkit.toLayer({ count: () => Effect.succeed(far) }),
+          LLM.layerScripted(script)
+        ])
+      )
+      assert.lengthOf(of(events, "SummaryReplied"), 1)
+      // The second result held it, whole; what the summary was made of did not.
+      const chain = Why.value(events, "44556")
+      const summary = chain.nodes.find((node) => node.kind === "value" && node.place === "summary")
+      assert.isTrue(chain.gaps.some(({ at, kind }) => kind === "nowhere" && at === summary?.id))
+    })
+  )
+
   it.effect("says that a value of a summary was in nothing that it was made of", () =>
     Effect.gen(function* () {
       const window = Window.summarizeOldest(500, { downTo: 300, summaryTokens: 50 })
@@ -539,10 +564,9 @@ describe("The request of a person", () => {
       const wires = yield* (yield* LLM.Script).calls
       for (const { messages } of wires) assert.strictEqual(messages[0]?.message.content, "How many?")
       // What it is to mend stays with what was said of it, and the last result.
-      assert.deepStrictEqual(
-        wires.at(-1)?.messages.map(({ message }) => message.role),
-        ["user", "assistant", "tool", "assistant", "user"]
-      )
+      const rolesOf = (at: number) => wires.at(at)?.messages.map(({ message }) => message.role)
+      assert.deepStrictEqual(rolesOf(3), ["user", "assistant", "tool", "assistant", "user"])
+      assert.deepStrictEqual(rolesOf(5), ["user", "assistant", "tool"])
     }).pipe(
       Effect.provide([
         Shop.services,
@@ -551,6 +575,8 @@ describe("The request of a person", () => {
           LLM.call("count", { shelf: 1 }, "c1"),
           LLM.call("count", { shelf: 2 }, "c2"),
           "Many.",
+          LLM.call("count", { shelf: 3 }, "c3"),
+          LLM.call("count", { shelf: 4 }, "c4"),
           LLM.call("final_answer", { total: 2 }, "a")
         ])
       ])
@@ -564,14 +590,11 @@ describe("A tool whose arguments come from another's results", () => {
     .annotate(ArgumentsFrom.ArgumentsFrom, ["count"])
   const both = Toolkit.make(Count, Weigh)
   const layers = both.toLayer({ count: () => Effect.succeed("7 lamps"), weigh: () => Effect.succeed(1) })
+  // A ticket is sent only in place of what is longer.
+  const long = both.toLayer({ count: () => Effect.succeed(filler), weigh: () => Effect.succeed(1) })
+  const definition = { name: "clerk", instructions: "Count.", toolkit: both, checks: "dev" as const }
   const agent = (window: Window.Strategy | undefined) =>
-    Agent.make({
-      name: "clerk",
-      instructions: "Count.",
-      toolkit: both,
-      checks: "dev",
-      ...(window === undefined ? {} : { window })
-    })
+    Agent.make({ ...definition, ...(window === undefined ? {} : { window }) })
   const steps = [
     LLM.call("count", { shelf: 1 }, "c1"),
     LLM.call("weigh", { of: "a" }, "w1"),
@@ -606,6 +629,29 @@ describe("A tool whose arguments come from another's results", () => {
         const { events, row } = yield* run(window)
         assert.deepStrictEqual(of(events, "FaultFound"), [])
         assert.deepInclude(row, { checked: 0, findings: 0 })
+      }
+    })
+  )
+
+  it.effect("is a fault where those that are left are sent as tickets", () =>
+    Effect.gen(function* () {
+      const _findings = { previous: [{ toolCallId: "c2", standing: "noise" }] }
+      for (const judged of [false, true]) {
+        const script = [
+          LLM.call("count", { shelf: 1 }, "c1"),
+          LLM.call("count", { shelf: 2 }, "c2"),
+          LLM.call("weigh", { of: "a", ...(judged ? { _findings } : {}) }, "w1"),
+          "Done."
+        ]
+        const events = yield* Effect.gen(function* () {
+          const found = Agent.make({ ...definition, findings: true, window: Window.keepLast(2) })
+          yield* Agent.run(found, "Weigh.", { runId: "r" })
+          return yield* Shop.events("r")
+        }).pipe(Effect.provide([Shop.services, long, LLM.layerScripted(script)]))
+        assert.deepStrictEqual(
+          of(events, "FaultFound").map(({ iteration, witnesses }) => [iteration, witnesses]),
+          judged ? [[4, ["c1"]]] : []
+        )
       }
     })
   )
@@ -664,6 +710,23 @@ describe("Findings, in a run with a window", () => {
       assert.include(sent?.message.content, '"collapsed":true')
       assert.notInclude(resultsOn(wires[4]) ?? [], "c2")
       assert.strictEqual(state.findings?.tickets.pipe(HashMap.size), 0)
+    })
+  )
+
+  it.effect("are served as before on wires from which nothing more leaves", () =>
+    Effect.gen(function* () {
+      const script: LLM.Chooser = (wire) => {
+        const { iteration } = wire
+        if (iteration > 12) return LLM.say("Done.")
+        const previous = iteration % 3 === 0 ? [{ toolCallId: `c${iteration - 1}`, standing: "noise" }] : []
+        return LLM.call("count", { shelf: iteration, _findings: { previous } }, `c${iteration}`)
+      }
+      const window = Window.tokenBudget(1_500, { downTo: 900 })
+      const { events } = yield* play(script, { window, findings: true })
+      const trimmed = of(events, "WindowTrimmed").map(({ iteration }) => iteration)
+      const judged = of(events, "FindingsCollapsed").map(({ iteration }) => iteration)
+      assert.isAtLeast(trimmed.length, 1)
+      assert.isTrue(judged.some((pass) => pass > (trimmed[0] ?? Infinity) && !trimmed.includes(pass)))
     })
   )
 

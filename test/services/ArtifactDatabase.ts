@@ -32,7 +32,7 @@ export const sqlite = (options: Omit<SqliteClient.SqliteClientConfig, "filename"
 
 const server = { host: "127.0.0.1", port: 5432, database: "test", username: "postgres" }
 
-export const postgres = (options: Partial<PgClient.PgClientConfig> = {}) =>
+const postgres = (options: Partial<PgClient.PgClientConfig> = {}) =>
   Effect.map(
     Layer.build(PgClient.layer({ ...server, maxConnections: 6, ...options })),
     Context.get(SqlClient.SqlClient)
@@ -75,7 +75,7 @@ export const databases: ReadonlyArray<Database> = [
   }
 ]
 
-export const provided =
+const provided =
   (sql: SqlClient.SqlClient) =>
   <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient>): Effect.Effect<A, E> =>
     Effect.provideService(effect, SqlClient.SqlClient, sql)

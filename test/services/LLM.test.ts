@@ -58,7 +58,8 @@ describe("LLM", () => {
         "WF-LLM-006 StreamBroken true",
         "WF-LLM-007 Protocol true",
         "WF-LLM-008 Misconfigured false",
-        "WF-LLM-009 Unscripted false"
+        "WF-LLM-009 Unscripted false",
+        "WF-LLM-011 CassetteDrift false"
       ]
     )
     for (const error of codes) {

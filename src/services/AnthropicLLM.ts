@@ -1,0 +1,72 @@
+/**
+ * An `AnthropicLLM` is a model of Anthropic's Messages API, or of a server that speaks it.
+ *
+ * @internal
+ */
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
+import type * as Redacted from "effect/Redacted"
+import type * as Usage from "../kernel/Usage.ts"
+import * as AiSdkLLM from "./AiSdkLLM.ts"
+import * as AnthropicFilter from "./AnthropicFilter.ts"
+import * as Endpoint from "./Endpoint.ts"
+import * as LLM from "./LLM.ts"
+import type { LLMError } from "./LLMError.ts"
+import * as ProviderUsage from "./ProviderUsage.ts"
+import * as ReplyFilter from "./ReplyFilter.ts"
+
+export interface Options extends Pick<AiSdkLLM.Options, "answers" | "providerOptions" | "streamed" | "timeouts"> {
+  readonly model: string
+  /** Read from `ANTHROPIC_API_KEY` if absent. */
+  readonly apiKey?: Redacted.Redacted
+  /** The base of the server's paths, without `/messages`; Anthropic's own if absent. */
+  readonly url?: string
+  /** Sent with every request. A value that is secret is given as `Redacted`, and no error repeats any of them. */
+  readonly headers?: { readonly [name: string]: string | Redacted.Redacted }
+}
+
+const load = Endpoint.load("@ai-sdk/anthropic", 3, () => import("@ai-sdk/anthropic"))
+
+/** The input is told when a message starts, long before its end. */
+const usageSoFar = (chunk: unknown): Usage.Usage | undefined => {
+  if (!Predicate.isRecord(chunk) || chunk["type"] !== "message_start") return undefined
+  const message = chunk["message"]
+  return Predicate.isRecord(message) ? ProviderUsage.begun(ProviderUsage.ofAnthropic(message["usage"])) : undefined
+}
+
+export const layer = (
+  {
+    answers,
+    apiKey,
+    headers = {},
+    model,
+    providerOptions,
+    streamed,
+    timeouts,
+    url = "https://api.anthropic.com/v1"
+  }: Options,
+  fetch: typeof globalThis.fetch = globalThis.fetch
+): Layer.Layer<LLM.LLM, LLMError> =>
+  Layer.effect(
+    LLM.LLM,
+    Effect.gen(function* () {
+      const given = yield* Endpoint.key(apiKey, "ANTHROPIC_API_KEY")
+      const endpoint = yield* Endpoint.make({ url, apiKey: given, headers })
+      const { createAnthropic } = yield* load
+      const made = createAnthropic({
+        baseURL: endpoint.url,
+        apiKey: endpoint.key,
+        headers: endpoint.headers,
+        fetch: ReplyFilter.fetching(AnthropicFilter.filter, fetch)
+      })
+      const options: AiSdkLLM.Options = {
+        secrets: endpoint.secrets,
+        ...(answers === undefined ? {} : { answers }),
+        ...(providerOptions === undefined ? {} : { providerOptions }),
+        ...(streamed === undefined ? {} : { streamed }),
+        ...(timeouts === undefined ? {} : { timeouts })
+      }
+      return AiSdkLLM.read(made(model), options, { usage: ProviderUsage.ofAnthropic, usageSoFar })
+    })
+  )

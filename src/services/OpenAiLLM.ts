@@ -1,0 +1,75 @@
+/**
+ * An `OpenAiLLM` is a model of OpenAI's, by its Responses API or by chat completions.
+ *
+ * @internal
+ */
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Redacted from "effect/Redacted"
+import * as AiSdkLLM from "./AiSdkLLM.ts"
+import * as Endpoint from "./Endpoint.ts"
+import * as LLM from "./LLM.ts"
+import type { LLMError } from "./LLMError.ts"
+import * as OpenAiFilter from "./OpenAiFilter.ts"
+import * as ProviderUsage from "./ProviderUsage.ts"
+import * as ReplyFilter from "./ReplyFilter.ts"
+
+export interface Options extends Pick<AiSdkLLM.Options, "answers" | "providerOptions" | "streamed" | "timeouts"> {
+  readonly model: string
+  /** `responses` if absent. */
+  readonly api?: "responses" | "chat"
+  /** Read from `OPENAI_API_KEY` if absent. */
+  readonly apiKey?: Redacted.Redacted
+  /** The base of the server's paths; OpenAI's own if absent. */
+  readonly url?: string
+  /** Sent with every request. A value that is secret is given as `Redacted`, and no error repeats any of them. */
+  readonly headers?: { readonly [name: string]: string | Redacted.Redacted }
+}
+
+const load = Endpoint.load("@ai-sdk/openai", 3, () => import("@ai-sdk/openai"))
+
+/**
+ * Nothing is kept by the provider: what it wants back is in the record, encrypted, so that a request holds all that the
+ * model is sent. The schema of an answer is taken as it is, optional properties too.
+ */
+const defaults = { store: false, strictJsonSchema: false }
+
+export const layer = (
+  {
+    answers,
+    api = "responses",
+    apiKey,
+    headers = {},
+    model,
+    providerOptions = {},
+    streamed,
+    timeouts,
+    url = "https://api.openai.com/v1"
+  }: Options,
+  fetch: typeof globalThis.fetch = globalThis.fetch
+): Layer.Layer<LLM.LLM, LLMError> =>
+  Layer.effect(
+    LLM.LLM,
+    Effect.gen(function* () {
+      const given = yield* Endpoint.key(apiKey, "OPENAI_API_KEY")
+      const endpoint = yield* Endpoint.make({ url, apiKey: given, headers })
+      const { createOpenAI } = yield* load
+      const made = createOpenAI({
+        baseURL: endpoint.url,
+        apiKey: endpoint.key,
+        headers: endpoint.headers,
+        fetch: ReplyFilter.fetching(api === "chat" ? OpenAiFilter.chat : OpenAiFilter.responses, fetch)
+      })
+      const options: AiSdkLLM.Options = {
+        secrets: endpoint.secrets,
+        verbatimArguments: true,
+        providerOptions: { ...providerOptions, openai: { ...defaults, ...providerOptions["openai"] } },
+        ...(answers === undefined ? {} : { answers }),
+        ...(streamed === undefined ? {} : { streamed }),
+        ...(timeouts === undefined ? {} : { timeouts })
+      }
+      return api === "chat"
+        ? AiSdkLLM.read(made.chat(model), options, { usage: ProviderUsage.ofOpenAiChat })
+        : AiSdkLLM.read(made.responses(model), options, { usage: ProviderUsage.ofOpenAiResponses })
+    })
+  )

@@ -1,0 +1,100 @@
+/**
+ * A `ReplyFilter` takes from a provider's reply what its package does not know and we do not read. Packages read closed
+ * lists of parts: one of a kind that is newer than they are would fail the whole reply, or be lost without a word.
+ *
+ * @internal
+ */
+import { createParser } from "eventsource-parser"
+import * as Either from "effect/Either"
+import * as Predicate from "effect/Predicate"
+
+/** A JSON object. */
+export interface Fields {
+  readonly [key: string]: unknown
+}
+
+/** What is left of the events of one stream, in order: the event itself, another in its place, or nothing of it. */
+export type Events = (event: Fields) => Fields | undefined
+
+export interface Filter {
+  readonly events: () => Events
+  /** What is left of a reply that came whole. */
+  readonly body: (body: Fields) => Fields
+}
+
+const parsed = (text: string): Fields | undefined => {
+  const value = Either.getOrUndefined(Either.try((): unknown => JSON.parse(text)))
+  return Predicate.isRecord(value) ? value : undefined
+}
+
+const written = (data: string): string => `data: ${data.replaceAll("\n", "\ndata: ")}\n\n`
+
+/** Text that is no JSON is left to the package, which knows what to say of it. */
+const filtered = (data: string, events: Events): string => {
+  const event = parsed(data)
+  if (event === undefined) return written(data)
+  const left = events(event)
+  if (left === undefined) return ""
+  return written(left === event ? data : JSON.stringify(left))
+}
+
+const transform = (events: Events): TransformStream<string, string> => {
+  let out = ""
+  const parser = createParser({
+    onEvent: ({ data }) => {
+      out += filtered(data, events)
+    }
+  })
+  const feed = (text: string, controller: TransformStreamDefaultController<string>): void => {
+    parser.feed(text)
+    if (out !== "") controller.enqueue(out)
+    out = ""
+  }
+  return new TransformStream({
+    transform: feed,
+    // The last event of some servers has no blank line after it.
+    flush: (controller) => feed("\n\n", controller)
+  })
+}
+
+const isStream = (response: Response): boolean =>
+  (response.headers.get("content-type") ?? "").toLowerCase().includes("text/event-stream")
+
+const whole = ({ body }: Filter, text: string): string => {
+  const value = parsed(text)
+  return value === undefined ? text : JSON.stringify(body(value))
+}
+
+const apply = (filter: Filter, response: Response): Response | Promise<Response> => {
+  if (!response.ok || response.body === null) return response
+  const { headers, status, statusText } = response
+  const init = { headers, status, statusText }
+  if (!isStream(response)) return response.text().then((text) => new Response(whole(filter, text), init))
+  const left = response.body
+    .pipeThrough(new TextDecoderStream())
+    .pipeThrough(transform(filter.events()))
+    .pipeThrough(new TextEncoderStream())
+  return new Response(left, init)
+}
+
+/** A `fetch` whose replies are filtered. */
+export const fetching =
+  (filter: Filter, fetch: typeof globalThis.fetch): typeof globalThis.fetch =>
+  (input, init) =>
+    fetch(input, init).then((response) => apply(filter, response))
+
+/** The object in a field. */
+export const objectIn = (fields: Fields, key: string): Fields | undefined => {
+  const value = Object.hasOwn(fields, key) ? fields[key] : undefined
+  return Predicate.isRecord(value) ? value : undefined
+}
+
+/** The objects of the list in a field that are of one of these types. */
+export const typed = (fields: Fields, key: string, types: ReadonlySet<unknown>): ReadonlyArray<Fields> => {
+  const list = Object.hasOwn(fields, key) ? fields[key] : undefined
+  return Array.isArray(list) ? list.filter((one) => Predicate.isRecord(one) && types.has(one["type"])) : []
+}
+
+/** The fields with these names that are there. */
+export const pick = (fields: Fields, names: ReadonlyArray<string>): Fields =>
+  Object.fromEntries(names.flatMap((name) => (Object.hasOwn(fields, name) ? [[name, fields[name]]] : [])))
