@@ -317,7 +317,7 @@ describe("A run with findings", () => {
       assert.isEmpty(pieces("4410"))
       assert.deepStrictEqual(
         Why.value(events, "4410").gaps.map(({ kind }) => kind),
-        ["nowhere"]
+        ["collapsed"]
       )
     }).pipe(Effect.provide(services))
   )
