@@ -56,7 +56,8 @@ const begin = (state: State.State, { ledger }: Wire.Served): Filing => ({
   ledger,
   count: ledger.rows.length,
   fold: ledger.fold,
-  conflicted: new Set(state.findings?.conflicted)
+  // What a reply files is the same from every prefix of it: not what it has filed itself.
+  conflicted: new Set(state.findings?.conflictedSent)
 })
 
 const add = (filing: Filing, rows: ReadonlyArray<FindingRow.Row>): void => {
