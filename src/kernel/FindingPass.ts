@@ -157,16 +157,24 @@ export const ofCalls = (state: State.State, known: CallArguments.Known): Readonl
 }
 
 /**
- * What an answer declares, and its values that rest on what is no fact, as far as they are not on the record. A text
- * declares nothing, and a call has been filed.
+ * What a reply that would be the answer declares, and its values that rest on what is no fact, as far as they are not on
+ * the record. JSON declares and uses whatever becomes of it, as a call does; a text declares nothing, and a call has been
+ * filed.
  */
 export const ofAnswer = (state: State.State, final: State.Final): ReadonlyArray<FindingEvent.Filed> => {
-  const base = state.marks.at(-1)?.findings
+  const mark = state.marks.at(-1)
+  const base = mark?.findings
   if (base === undefined || final.given?.by === "call") return []
   const filing = begin(state, base)
-  const read = final.given === undefined ? Either.left(undefined) : CallArguments.read(final.content)
-  if (Either.isRight(read)) declare(filing, final.iteration, "answer", FindingRead.read(read.right))
-  use(filing, state, final.iteration, "answer", final.given === undefined ? final.content : final.given.value)
+  if (mark?.parameters.answerSchema === undefined) {
+    use(filing, state, final.iteration, "answer", final.content)
+  } else {
+    const read = CallArguments.read(final.content)
+    if (Either.isLeft(read)) return []
+    const own = FindingRead.read(read.right)
+    declare(filing, final.iteration, "answer", own)
+    use(filing, state, final.iteration, "answer", own.args)
+  }
   return filing.events.slice(state.findings?.filed)
 }
 

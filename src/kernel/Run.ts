@@ -221,9 +221,10 @@ const answeredWith = (state: State.State, final: State.Final): Event.Answered =>
 })
 
 /** A reply that is not an answer yet, in a run whose answers have a schema. */
-const unread = (spec: Spec, state: State.State, { content, iteration }: State.Final): Decision => {
+const unread = (spec: Spec, state: State.State, final: State.Final): Decision => {
+  const { content, iteration } = final
   if (state.marks.at(-1)?.parameters.answerSchema !== undefined) {
-    return { events: [], command: { _tag: "ReadAnswer", iteration, content } }
+    return { events: FindingPass.ofAnswer(state, final), command: { _tag: "ReadAnswer", iteration, content } }
   }
   const rejected = Answering.notCalled(iteration)
   const { command, events } = next(spec, Fold.step(state, rejected))
