@@ -4,6 +4,7 @@
  *
  * @internal
  */
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
@@ -27,6 +28,11 @@ export interface Loan {
   readonly end: () => ReadonlyArray<ArtifactEvent.ArtifactEvent>
 }
 
+/** Inside of a call: whose artifacts its run works with. A run that a handler starts works with the same. */
+export class Enclosing extends Context.Reference<Enclosing>()("wherefore/programs/ArtifactLoan/Enclosing", {
+  defaultValue: (): Artifact.Scope | undefined => undefined
+}) {}
+
 const over = failure("Unavailable", {
   what: "The call that the store was lent to has been settled.",
   next: "Store what belongs to a call before its handler returns.",
@@ -38,6 +44,13 @@ const foreign = failure("InvalidInput", {
   path: "scope",
   where: "scope",
   next: "Use Artifacts, which has the scope of the run."
+})
+
+const noInput = failure("InvalidInput", {
+  what: "The artifact store cannot take what a tool gave it.",
+  where: "input",
+  path: "input",
+  expected: "an object"
 })
 
 const tooLong = (path: "kind" | "mediaType" | "label" | "parentRefs", most: number, found: string) =>
@@ -56,6 +69,7 @@ const derived = (
   wanted: ReadonlyArray<Artifact.Ref>
 ): Either.Either<Artifact.PutInput, ArtifactStoreError> => {
   const { most } = ArtifactEvent
+  if (typeof given !== "object" || given === null) return Either.left(noInput)
   for (const path of ["kind", "mediaType", "label"] as const) {
     const text: unknown = given[path]
     if (typeof text === "string" && text.length > most[path]) {
@@ -137,13 +151,14 @@ export const make = (
     )
   const list: Artifacts.Bound["list"] = (options) => asked("list", undefined, store.list(scope, options))
 
-  const own = JSON.stringify(Artifact.encodeScope(scope))
   const within = <A>(
     op: Exclude<ArtifactEvent.Op, "dispatch">,
     named: Artifact.Scope,
     effect: Effect.Effect<A, ArtifactStoreError>
   ): Effect.Effect<A, ArtifactStoreError> => {
-    const isOwn = Artifact.scopeFault(named) === undefined && JSON.stringify(Artifact.encodeScope(named)) === own
+    const isOwn =
+      Artifact.scopeFault(named) === undefined &&
+      JSON.stringify(Artifact.encodeScope(named)) === JSON.stringify(Artifact.encodeScope(scope))
     return isOwn ? effect : asked(op, undefined, foreign)
   }
 
