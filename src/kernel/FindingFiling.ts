@@ -157,7 +157,7 @@ export const contingent = (used: unknown, use: Use): Contingencies => {
       new Set(results.flatMap(({ toolCallId, values }) => (values.has(value) ? [toolCallId] : [])))
     )
     const [first, ...rest] = ids.flatMap((toolCallId): ReadonlyArray<FindingRow.Carrier> => {
-      const row = fold.standingOf.get(toolCallId)
+      const row = FindingFold.standing(fold, toolCallId)
       if (row === undefined || row.unknownId === true || row.standing === "fact") return []
       return [{ toolCallId, standing: row.standing }]
     })

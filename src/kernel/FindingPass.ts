@@ -183,7 +183,7 @@ const without = ({ text: _, ...block }: FindingEvent.Block & { readonly text: st
 /** How many of each a ledger holds. */
 export const counts = (ledger: FindingWire.Ledger): FindingEvent.Counts => {
   const { fold, rows } = ledger
-  const standings = Array.from(fold.standingOf.values())
+  const standings = fold.standings
   const are = (word: FindingRow.StandingWord) => standings.filter(({ standing }) => standing === word).length
   const ids = FindingWire.servedIds(ledger)
   return {

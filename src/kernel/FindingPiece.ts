@@ -46,11 +46,46 @@ interface Section {
 
 type Line = () => string
 
-const section = (title: string, lines: ReadonlyArray<Line>, of = lines.slice(0, mostLines)): Section => ({
-  title,
-  lines: of.map((line) => `- ${line()}`),
-  more: lines.length - of.length
-})
+/** The lines that a row has, made when they are asked for. */
+interface Lines {
+  readonly size: number
+  readonly at: (index: number) => Line
+}
+
+/** The first lines of a section, or the last: only those are made. */
+const section = (title: string, all: Iterable<Lines>, which: "first" | "last" = "first"): Section => {
+  const lines = Array.from(all)
+  const size = lines.reduce((sum, one) => sum + one.size, 0)
+  const shown: Array<Line> = []
+  for (const { at, size } of which === "first" ? lines : lines.toReversed()) {
+    for (let index = 0; index < size && shown.length < mostLines; index++) {
+      shown.push(at(which === "first" ? index : size - 1 - index))
+    }
+    if (shown.length === mostLines) break
+  }
+  const ordered = which === "first" ? shown : shown.reverse()
+  return { title, lines: ordered.map((line) => `- ${line()}`), more: size - ordered.length }
+}
+
+const one = (line: Line): Lines => ({ size: 1, at: () => line })
+
+const some = (lines: ReadonlyArray<Line>): Lines => ({ size: lines.length, at: (index) => lines[index] ?? (() => "") })
+
+/** A line for each assertion of a row, or `bare` if it has none. */
+const perAssertion = (
+  { assertions }: FindingRow.Standing,
+  bare: Line,
+  of: (assertion: FindingRow.Assertion) => Line
+): Lines => {
+  if (assertions.length === 0) return one(bare)
+  return {
+    size: assertions.length,
+    at: (index) => {
+      const assertion = assertions[index]
+      return assertion === undefined ? bare : of(assertion)
+    }
+  }
+}
 
 const line =
   (...parts: ReadonlyArray<FindingLine.Part>): Line =>
@@ -70,15 +105,16 @@ const asserted = ({ predicate, subject, value }: FindingRow.Assertion): Readonly
   ...FindingLine.value(value)
 ]
 
-const facts = (row: FindingRow.Standing): ReadonlyArray<Line> => {
-  const source = FindingLine.source(row)
-  if (row.assertions.length === 0) return [line("a fact without assertions ← ", ...source)]
-  const unechoed = new Set(row.unechoed?.map((assertion) => JSON.stringify(asserted(assertion))))
-  return row.assertions.map((assertion) => {
-    const mark = unechoed.has(JSON.stringify(asserted(assertion))) ? [" [value not in that result]"] : []
-    return line(...asserted(assertion), " ← ", ...source, ...mark)
-  })
-}
+const facts = (row: FindingRow.Standing): Lines =>
+  perAssertion(
+    row,
+    () => FindingLine.render(["a fact without assertions ← ", ...FindingLine.source(row)]),
+    (assertion) => () => {
+      const unechoed = new Set(row.unechoed?.map((assertion) => JSON.stringify(asserted(assertion))))
+      const mark = unechoed.has(JSON.stringify(asserted(assertion))) ? [" [value not in that result]"] : []
+      return FindingLine.render([...asserted(assertion), " ← ", ...FindingLine.source(row), ...mark])
+    }
+  )
 
 const conflict =
   ({ assertions, key: [kind, id, predicate] }: FindingFold.Conflict): Line =>
@@ -88,20 +124,28 @@ const conflict =
     return FindingLine.list(["conflict on ", ...on], sources, " vs ", 2)
   }
 
-const ruledOut = (row: FindingRow.Standing, tested: string | undefined): Line => {
-  const name = row.toolName === undefined ? [] : [FindingLine.id(row.toolName), ", "]
-  const said = row.line === undefined ? [] : [": ", FindingLine.words(row.line)]
-  return line("ruled out (", ...name, ...FindingLine.source(row), ")", ...said, ...noted("tested", tested))
+const ruledOut =
+  (row: FindingRow.Standing, tested: string | undefined): Line =>
+  () => {
+    const name = row.toolName === undefined ? [] : [FindingLine.id(row.toolName), ", "]
+    const said = row.line === undefined ? [] : [": ", FindingLine.words(row.line)]
+    const source = ["ruled out (", ...name, ...FindingLine.source(row), ")"]
+    return FindingLine.render([...source, ...said, ...noted("tested", tested)])
+  }
+
+const opens = (row: FindingRow.Standing, tested: string | undefined): Lines => {
+  const rest = () => [" ← ", ...FindingLine.source(row), ...noted("settles", row.settles), ...noted("tested", tested)]
+  return perAssertion(
+    row,
+    () => FindingLine.render(["an open result", ...rest()]),
+    (assertion) => () => FindingLine.render([...asserted(assertion), ...rest()])
+  )
 }
 
-const opens = (row: FindingRow.Standing, tested: string | undefined): ReadonlyArray<Line> => {
-  const rest = [" ← ", ...FindingLine.source(row), ...noted("settles", row.settles), ...noted("tested", tested)]
-  if (row.assertions.length === 0) return [line("an open result", ...rest)]
-  return row.assertions.map((assertion) => line(...asserted(assertion), ...rest))
-}
-
-const settling = ({ settles, toolCallId }: FindingRow.Standing): ReadonlyArray<Line> =>
-  settles === undefined ? [] : [line(FindingLine.words(settles), " (to settle tool:", FindingLine.id(toolCallId), ")")]
+const settling = ({ settles, toolCallId }: FindingRow.Standing): Lines => ({
+  size: settles === undefined ? 0 : 1,
+  at: () => line(FindingLine.words(settles ?? ""), " (to settle tool:", FindingLine.id(toolCallId), ")")
+})
 
 const contingent =
   ({ carriers, declaredOn, value }: FindingRow.Contingent): Line =>
@@ -112,16 +156,16 @@ const contingent =
     return FindingLine.list([...use, FindingLine.words(value), " ← "], held, ", ", 1)
   }
 
-const unsettled = (row: FindingRow.Unsettled): ReadonlyArray<Line> => {
+const unsettled = (row: FindingRow.Unsettled): Lines => {
   const from = ["tool:", FindingLine.id(row.toolCallId)]
   const items = (key: string, of: ReadonlyArray<FindingRow.Item> = []): ReadonlyArray<Line> =>
     of.map(({ what, why }) => line(...from, ` ${key}: `, FindingLine.words(what), ...noted("why", why)))
-  return [
+  return some([
     line(...from, " was ruled out, and had been served as an absence"),
     ...items("not_checked", row.notChecked),
     ...items("cannot_cover", row.cannotCover),
     ...items("try_instead", row.tryInstead === undefined ? [] : [{ what: row.tryInstead }])
-  ]
+  ])
 }
 
 const counted = (what: string, ids: ReadonlyArray<string>, note = ""): Section => {
@@ -172,26 +216,26 @@ export const pieceOf = (
 ): FindingsPiece | undefined => {
   if (!fold.hasStanding) return undefined
   const tested = new Map(rows.flatMap((row) => (row.kind === "basis" ? [[row.toolCallId, row.proposition]] : [])))
-  const standings = Array.from(fold.standingOf.values())
+  const standings = fold.standings
   const are = (standing: FindingRow.StandingWord) => standings.filter((row) => row.standing === standing)
-  const uses = rows.flatMap((row) => (row.kind === "contingent" ? [contingent(row)] : []))
-  const excluded = are("ruled-out").map((row) => ruledOut(row, tested.get(row.toolCallId)))
+  const uses = rows.flatMap((row) => (row.kind === "contingent" ? [one(contingent(row))] : []))
+  const excluded = are("ruled-out").map((row) => one(ruledOut(row, tested.get(row.toolCallId))))
   const sections = [
-    section("facts, as declared by the model:", are("fact").flatMap(facts)),
-    section("limitations, as declared by the model:", [...fold.conflicts.map(conflict), ...excluded]),
+    section("facts, as declared by the model:", are("fact").map(facts)),
+    section("limitations, as declared by the model:", [...fold.conflicts.map((it) => one(conflict(it))), ...excluded]),
     section(
       "evidenceRefs, as declared by the model:",
-      are("open").flatMap((row) => opens(row, tested.get(row.toolCallId)))
+      are("open").map((row) => opens(row, tested.get(row.toolCallId)))
     ),
-    section("nextSteps, as declared by the model:", are("open").flatMap(settling)),
+    section("nextSteps, as declared by the model:", are("open").map(settling)),
     section(
       "contingent, read off the record: the library computed that these values were used with no fact for a source:",
       uses,
-      uses.slice(-mostLines)
+      "last"
     ),
     section(
       "unsettled, read off the record: what absences that were ruled out left open:",
-      Array.from(fold.unsettled.values()).flatMap(unsettled)
+      Array.from(fold.unsettled.values()).map(unsettled)
     ),
     counted(
       "noise",
