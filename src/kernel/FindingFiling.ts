@@ -123,7 +123,11 @@ export const file = (declared: FindingRead.Declared, servedIds: ReadonlyArray<st
   for (const row of rows) {
     if (row.kind !== "standing" || row.standing !== "ruled-out" || row.unknownId === true) continue
     const absence = byId.get(row.toolCallId)?.absence
-    if (absence === undefined || place.rowCount + rows.length + unsettled.length >= mostRows) continue
+    if (absence === undefined) continue
+    if (place.rowCount + rows.length + unsettled.length >= mostRows) {
+      rejected.push({ code: "ledger-full" })
+      continue
+    }
     const seq = place.seq + rows.length + unsettled.length
     unsettled.push({ kind: "unsettled", seq, iteration, toolCallId: row.toolCallId, ...absence })
   }

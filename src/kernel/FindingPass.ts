@@ -17,6 +17,7 @@ import type * as FindingRow from "./FindingRow.ts"
 import * as FindingWire from "./FindingWire.ts"
 import * as Json from "./Json.ts"
 import type * as State from "./State.ts"
+import type * as Value from "./Value.ts"
 import type * as Wire from "./Wire.ts"
 
 const valuesOf = new WeakMap<object, ReadonlySet<string>>()
@@ -109,10 +110,12 @@ const use = (
   state: State.State,
   iteration: number,
   declaredOn: FindingRow.DeclaredOn,
-  used: unknown
+  used: unknown,
+  options: Value.Options | undefined
 ): void => {
   if (!filing.fold.hasStanding) return
   const { overflow, rows } = FindingFiling.contingent(used, {
+    ...(options === undefined ? {} : { options }),
     ...placeOf(filing, iteration, declaredOn),
     fold: filing.fold,
     isExempt: isExempt(state)
@@ -136,7 +139,11 @@ const use = (
  * What the calls of the open reply declare and use, in their order, as far as it is not on the record: all of it before
  * any of them runs, by the standings and the results of the wire that the reply answers.
  */
-export const ofCalls = (state: State.State, known: CallArguments.Known): ReadonlyArray<FindingEvent.Filed> => {
+export const ofCalls = (
+  state: State.State,
+  known: CallArguments.Known,
+  options?: Value.Options
+): ReadonlyArray<FindingEvent.Filed> => {
   const base = state.marks.at(-1)?.findings
   const { open } = state.transcript
   // All of it is on the record before the first call is started or settled.
@@ -151,7 +158,7 @@ export const ofCalls = (state: State.State, known: CallArguments.Known): Readonl
     const own = CallArguments.findings(known, call.toolName, read.right)
     declare(filing, state.iteration, declaredOn, own)
     if (CallArguments.toolOf(known, call.toolName) !== undefined)
-      use(filing, state, state.iteration, declaredOn, own.args)
+      use(filing, state, state.iteration, declaredOn, own.args, options)
   }
   return filing.events.slice(state.findings?.filed)
 }
@@ -161,19 +168,23 @@ export const ofCalls = (state: State.State, known: CallArguments.Known): Readonl
  * the record. JSON declares and uses whatever becomes of it, as a call does; a text declares nothing, and a call has been
  * filed.
  */
-export const ofAnswer = (state: State.State, final: State.Final): ReadonlyArray<FindingEvent.Filed> => {
+export const ofAnswer = (
+  state: State.State,
+  final: State.Final,
+  options?: Value.Options
+): ReadonlyArray<FindingEvent.Filed> => {
   const mark = state.marks.at(-1)
   const base = mark?.findings
   if (base === undefined || final.given?.by === "call") return []
   const filing = begin(state, base)
   if (mark?.parameters.answerSchema === undefined) {
-    use(filing, state, final.iteration, "answer", final.content)
+    use(filing, state, final.iteration, "answer", final.content, options)
   } else {
     const read = CallArguments.read(final.content)
     if (Either.isLeft(read)) return []
     const own = FindingRead.read(read.right)
     declare(filing, final.iteration, "answer", own)
-    use(filing, state, final.iteration, "answer", own.args)
+    use(filing, state, final.iteration, "answer", own.args, options)
   }
   return filing.events.slice(state.findings?.filed)
 }

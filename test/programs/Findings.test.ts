@@ -532,6 +532,23 @@ describe("A run with findings", () => {
     }).pipe(Effect.provide(services))
   )
 
+  it.effect("takes for data what the application does, in answers and in calls", () =>
+    Effect.gen(function* () {
+      const own = Agent.make({
+        name: "clerk",
+        instructions: "Look.",
+        toolkit,
+        findings: true,
+        grounding: { posture: "assist", exempt: [/z-\d+/i, /5150/] }
+      })
+      const { findings } = yield* Agent.run(own, "What of my order?", { runId: "g" })
+      assert.deepStrictEqual(
+        findings.flatMap((row) => (row.kind === "contingent" ? [row.value] : [])),
+        ["4410"]
+      )
+    }).pipe(Effect.provide(services))
+  )
+
   it.effect("files nothing of a call that has been started, whatever its tool takes by now", () =>
     Effect.gen(function* () {
       const { events } = yield* played
