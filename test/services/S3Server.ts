@@ -18,7 +18,7 @@ export interface Seen {
 }
 
 /**
- * What goes wrong with a request. `refuse` answers, `hang` never does, `reset` breaks off before anything is done, `lose`
+ * What goes wrong with a request. `refuse` answers, `hang` never does, nor does `hold`, after it was done, `reset` breaks off before anything is done, `lose`
  * after it was done, and `cut` in the middle of the answer's body, with the length that it was to have or, if `lies`,
  * with that which it has.
  */
@@ -31,6 +31,7 @@ export type Trouble =
       readonly body?: string
     }
   | "hang"
+  | "hold"
   | "reset"
   | "lose"
   | { readonly cut: number; readonly lies?: boolean }
@@ -55,6 +56,8 @@ export class S3Server {
   trouble: (request: Seen) => Trouble | undefined = () => undefined
   /** Done before a request is, for what has to come in between. */
   before: (request: Seen) => void = () => undefined
+  /** Called when a request was done that is not answered. */
+  held: () => void = () => undefined
   #backend: { readonly server: S3rver; readonly port: number } | undefined
   #front: http.Server | undefined
   #turn: Promise<unknown> = Promise.resolve()
@@ -159,6 +162,7 @@ export class S3Server {
     })
     this.#turn = turn.catch(() => undefined)
     const answered = await turn
+    if (trouble === "hold") return void this.held()
     if (trouble === "lose") return void response.destroy()
     const headers = { ...answered.headers }
     delete headers["transfer-encoding"]
