@@ -25,6 +25,8 @@ export interface Seen {
 export type Trouble =
   | {
       readonly refuse: number
+      /** Whether it was done all the same. */
+      readonly done?: boolean
       readonly code?: string
       readonly region?: string
       readonly location?: string
@@ -40,6 +42,12 @@ const bucket = "artifacts"
 
 const errorOf = (code: string, region?: string) =>
   `<?xml version="1.0"?><Error><Code>${code}</Code>${region === undefined ? "" : `<Region>${region}</Region>`}<Message>no</Message></Error>`
+
+const refuse = (response: http.ServerResponse, refusal: Extract<Trouble, { readonly refuse: number }>): void => {
+  const { body, code, location, refuse, region } = refusal
+  response.writeHead(refuse, { ...(location === undefined ? {} : { location }), date: new Date().toUTCString() })
+  response.end(body ?? (code === undefined ? "no" : errorOf(code, region)))
+}
 
 /** The server's own test account. */
 export const credentials = { accessKeyId: "S3RVER", secretAccessKey: "S3RVER" }
@@ -151,11 +159,8 @@ export class S3Server {
     const trouble = this.trouble(seen)
     if (trouble === "hang") return
     if (trouble === "reset") return void response.destroy()
-    if (typeof trouble === "object" && "refuse" in trouble) {
-      const { code, location, refuse, region } = trouble
-      response.writeHead(refuse, { ...(location === undefined ? {} : { location }), date: new Date().toUTCString() })
-      return void response.end(trouble.body ?? (code === undefined ? "no" : errorOf(code, region)))
-    }
+    const isRefused = typeof trouble === "object" && "refuse" in trouble
+    if (isRefused && trouble.done !== true) return refuse(response, trouble)
     const turn = this.#turn.then(() => {
       this.before(seen)
       return this.#own(seen) ?? this.#pass(request, body)
@@ -164,6 +169,7 @@ export class S3Server {
     const answered = await turn
     if (trouble === "hold") return void this.held()
     if (trouble === "lose") return void response.destroy()
+    if (isRefused) return refuse(response, trouble)
     const headers = { ...answered.headers }
     delete headers["transfer-encoding"]
     if (typeof trouble === "object") {
