@@ -188,6 +188,11 @@ describe("Cost", () => {
     ])
     const given = [called("plain", "p"), replied(usage, { by: { provider: "p", model: "shared" } })]
     assert.deepStrictEqual(amounts(Cost.of(prices, given)), [["shared", 1, "1"]])
+    const summary: ReadonlyArray<Event.Event> = [
+      { _tag: "SummaryAsked", iteration: 1, wireHash: "h", units: ["u"] },
+      { _tag: "SummaryReplied", iteration: 1, content: "s", usage }
+    ]
+    assert.deepStrictEqual(amounts(Cost.of(prices, [...events, ...summary]))[0], ["plain", 2, "6"])
     // The next pass asks the first again, and does not repeat its name.
     const later = [...events, called(), replied(usage)]
     assert.deepStrictEqual(amounts(Cost.of(prices, later))[0], ["plain", 2, "6"])
