@@ -15,6 +15,7 @@ export {
   fail,
   layerCassette,
   layerScripted,
+  layerScriptedLanguageModel,
   say,
   Script,
   ScriptIncomplete,

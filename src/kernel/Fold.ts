@@ -330,7 +330,7 @@ export const step = (before: State.State, event: Event.Event): State.State => {
     case "ToolCalled":
       return start(state, event)
     case "ToolSettled":
-      return settle(state, event)
+      return settle(FoldArtifact.placed(state, event), event)
     case "Answered":
       return answer(state, event)
     case "RunEnded":

@@ -5,6 +5,7 @@
  */
 import type * as ArtifactEvent from "./ArtifactEvent.ts"
 import * as ArtifactState from "./ArtifactState.ts"
+import type * as Event from "./Event.ts"
 import * as Law from "./Law.ts"
 import * as State from "./State.ts"
 
@@ -32,4 +33,16 @@ export const step = (state: State.State, event: ArtifactEvent.ArtifactEvent): St
   const law = lawBroken(state, event, before)
   const next = { ...state, artifacts: ArtifactState.step(before, event, state.seq - 1) }
   return law === undefined ? next : Law.broken(next, law)
+}
+
+/** The state before a settlement: the ticket that stands for a result is that of an artifact which its call stored. */
+export const placed = (
+  state: State.State,
+  { iteration, placed, toolCallId }: Pick<Event.ToolSettled, "iteration" | "placed" | "toolCallId">
+): State.State => {
+  if (placed === undefined) return state
+  const { minted } = ArtifactState.get(state.artifacts ?? ArtifactState.initial, placed.ref) ?? {}
+  return minted?.toolCallId === toolCallId && minted.iteration === iteration
+    ? state
+    : Law.broken(state, "A result that is placed was stored by its call.")
 }

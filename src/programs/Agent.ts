@@ -39,6 +39,7 @@ import * as AgentManifest from "./AgentManifest.ts"
 import type * as AgentOptions from "./AgentOptions.ts"
 import * as AgentReview from "./AgentReview.ts"
 import * as AgentSkills from "./AgentSkills.ts"
+import * as ArtifactLoan from "./ArtifactLoan.ts"
 import * as Dispatch from "./Dispatch.ts"
 import * as LoadedRun from "./LoadedRun.ts"
 import * as Loop from "./Loop.ts"
@@ -260,7 +261,7 @@ const begin = <R, A>(agent: Agent<R, A>, input: string, options: AgentOptions.Ru
       _tag: "RunStarted",
       runId,
       agent: agent.name,
-      manifest: AgentManifest.of(agent, options?.scope),
+      manifest: AgentManifest.of(agent, options?.scope ?? (yield* ArtifactLoan.Enclosing)),
       input: Printable.wellFormed(input),
       ...(tags === undefined ? {} : { tags })
     }

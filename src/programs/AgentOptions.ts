@@ -93,7 +93,7 @@ export interface RunOptions extends DriveOptions {
   readonly tags?: ReadonlyArray<string>
   /**
    * Whose artifacts its tools work with: those of a session, a tenant, a person. Without it they are the run's own, or those
-   * that the run which it follows up worked with.
+   * that the run which it follows up worked with, or the one whose tool started it.
    */
   readonly scope?: Artifact.Scope
 }

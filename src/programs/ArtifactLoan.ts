@@ -4,6 +4,7 @@
  *
  * @internal
  */
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
@@ -26,6 +27,11 @@ export interface Loan {
   /** Ends the loan, and gives the account. */
   readonly end: () => ReadonlyArray<ArtifactEvent.ArtifactEvent>
 }
+
+/** Inside of a call: whose artifacts its run works with. A run that a handler starts works with the same. */
+export class Enclosing extends Context.Reference<Enclosing>()("wherefore/programs/ArtifactLoan/Enclosing", {
+  defaultValue: (): Artifact.Scope | undefined => undefined
+}) {}
 
 const over = failure("Unavailable", {
   what: "The call that the store was lent to has been settled.",
@@ -137,13 +143,14 @@ export const make = (
     )
   const list: Artifacts.Bound["list"] = (options) => asked("list", undefined, store.list(scope, options))
 
-  const own = JSON.stringify(Artifact.encodeScope(scope))
   const within = <A>(
     op: Exclude<ArtifactEvent.Op, "dispatch">,
     named: Artifact.Scope,
     effect: Effect.Effect<A, ArtifactStoreError>
   ): Effect.Effect<A, ArtifactStoreError> => {
-    const isOwn = Artifact.scopeFault(named) === undefined && JSON.stringify(Artifact.encodeScope(named)) === own
+    const isOwn =
+      Artifact.scopeFault(named) === undefined &&
+      JSON.stringify(Artifact.encodeScope(named)) === JSON.stringify(Artifact.encodeScope(scope))
     return isOwn ? effect : asked(op, undefined, foreign)
   }
 

@@ -30,7 +30,7 @@ import type * as Wire from "../kernel/Wire.ts"
 import * as ArgumentsFrom from "./ArgumentsFrom.ts"
 import * as ArtifactStore from "../services/ArtifactStore.ts"
 import type * as ArtifactDesk from "./ArtifactDesk.ts"
-import type * as ArtifactLoan from "./ArtifactLoan.ts"
+import * as ArtifactLoan from "./ArtifactLoan.ts"
 import * as Artifacts from "./Artifacts.ts"
 import * as PresentCall from "./PresentCall.ts"
 import * as Replay from "./Replay.ts"
@@ -258,6 +258,7 @@ export const execute = (
     Effect.provideService(Replay.Key, key),
     Effect.provideService(Artifacts.Artifacts, loan.bound),
     Effect.provideService(ArtifactStore.ArtifactStore, loan.store),
+    Effect.provideService(ArtifactLoan.Enclosing, options.desk.scope),
     Effect.exit,
     within(tool.timeout)
   )

@@ -3,34 +3,36 @@
  *
  * @since 0.1.0
  */
+import type * as LanguageModel from "@effect/ai/LanguageModel"
 import type * as FileSystem from "@effect/platform/FileSystem"
 import * as Chunk from "effect/Chunk"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as Event from "../kernel/Event.ts"
-import type * as Message from "../kernel/Message.ts"
-import * as Printable from "../kernel/Printable.ts"
-import type * as Seal from "../kernel/Seal.ts"
 import type * as Usage from "../kernel/Usage.ts"
 import type * as Wire from "../kernel/Wire.ts"
 import type * as AnthropicLLM from "./AnthropicLLM.ts"
 import * as Instant from "./Instant.ts"
-import { failure, type LLMError } from "./LLMError.ts"
+import { type Draft, emptyDraft, finish, type Reply, step } from "./LLMDraft.ts"
+import type { LLMError } from "./LLMError.ts"
+import type * as LanguageModelLLM from "./LanguageModelLLM.ts"
 import type * as CassetteLLM from "./CassetteLLM.ts"
 import type * as OpenAiLLM from "./OpenAiLLM.ts"
 import type * as OpenAiCompatibleLLM from "./OpenAiCompatibleLLM.ts"
 import * as Retry from "./Retry.ts"
 import * as ScriptedLLM from "./ScriptedLLM.ts"
 
+export { emptyDraft, finish, step } from "./LLMDraft.ts"
+export type { Draft, Reply } from "./LLMDraft.ts"
 export { failure, LLMError } from "./LLMError.ts"
 export type { Details, Reason } from "./LLMError.ts"
 export type { Mode as CassetteMode, Recording as CassetteRecording, Replay as CassetteReplay } from "./CassetteLLM.ts"
 export type { Options as AnthropicOptions } from "./AnthropicLLM.ts"
+export type { Options as LanguageModelOptions } from "./LanguageModelLLM.ts"
 export type { Options as OpenAiOptions } from "./OpenAiLLM.ts"
 export type { Policy as RetryPolicy } from "./Retry.ts"
 export { retrying, standard as standardRetry } from "./Retry.ts"
@@ -101,152 +103,6 @@ export class LLM extends Context.Tag("wherefore/services/LLM")<
     readonly answers?: "json"
   }
 >() {}
-
-/** A whole reply: the fold of its parts. */
-export interface Reply {
-  readonly content: string
-  readonly reasoning?: string
-  readonly toolCalls: ReadonlyArray<Omit<Message.ToolCall, "duplicateOf">>
-  readonly stopReason: Event.StopReason
-  readonly usage: Usage.Usage
-  /** What the provider wants back with the reply. */
-  readonly seal?: Seal.Seal
-  /** Who answered, if not who was asked first. */
-  readonly by?: Asked
-  readonly model?: string
-  readonly toolNames?: ReadonlyArray<string>
-}
-
-/** A reply that is still being written. `late` counts the parts that came after the first `Finish`. */
-export interface Draft {
-  readonly content: string
-  readonly reasoning: string
-  readonly toolCalls: Reply["toolCalls"]
-  /** What was written before the block that is being written, in order. */
-  readonly blocks: ReadonlyArray<Seal.Block>
-  readonly open?: { readonly kind: "text" | "reasoning"; readonly chars: number }
-  /** What the call is known to have taken, before its end or at it. */
-  readonly usage?: Usage.Usage
-  readonly finish?: Extract<Part, { readonly _tag: "Finish" }>
-  readonly late: number
-}
-
-export const emptyDraft: Draft = { content: "", reasoning: "", toolCalls: [], blocks: [], late: 0 }
-
-/** The blocks with the one that was being written. */
-const closed = ({ blocks, open }: Draft): ReadonlyArray<Seal.Block> => (open === undefined ? blocks : [...blocks, open])
-
-type Writing = Pick<Draft, "blocks" | "open">
-
-const written = (draft: Draft, kind: "text" | "reasoning", chars: number): Writing => {
-  const { blocks, open } = draft
-  if (open?.kind === kind) return { blocks, open: { kind, chars: open.chars + chars } }
-  return { blocks: closed(draft), open: { kind, chars } }
-}
-
-/** A seal belongs to the last block of its kind that has none; a block may be nothing but its seal. */
-const sealed = (draft: Draft, { kind, opaque }: Part & { readonly _tag: "Sealed" }): ReadonlyArray<Seal.Block> => {
-  const blocks = closed(draft)
-  if (opaque === undefined) return blocks
-  const at = blocks.findLastIndex((block) => block.kind === kind)
-  const block = blocks[at]
-  if (block === undefined || block.kind === "call" || block.opaque !== undefined) {
-    return [...blocks, { kind, chars: 0, opaque }]
-  }
-  return blocks.with(at, { ...block, opaque })
-}
-
-/** The draft with one more part. */
-export const step = (draft: Draft, part: Part): Draft => {
-  if (draft.finish !== undefined) return { ...draft, late: draft.late + 1 }
-  switch (part._tag) {
-    case "Text":
-      return { ...draft, content: draft.content + part.delta, ...written(draft, "text", part.delta.length) }
-    case "Reasoning":
-      return { ...draft, reasoning: draft.reasoning + part.delta, ...written(draft, "reasoning", part.delta.length) }
-    case "Sealed": {
-      const { open: _, ...rest } = draft
-      return { ...rest, blocks: sealed(draft, part) }
-    }
-    case "ToolCall": {
-      const { cut, opaque } = part
-      const call = {
-        toolCallId: Printable.wellFormed(part.toolCallId),
-        toolName: Printable.wellFormed(part.toolName),
-        args: Printable.wellFormed(part.args),
-        ...(cut === undefined ? {} : { cut })
-      }
-      const { open: _, ...rest } = draft
-      const block = { kind: "call", ...(opaque === undefined ? {} : { opaque }) } as const
-      return { ...rest, toolCalls: [...draft.toolCalls, call], blocks: [...closed(draft), block] }
-    }
-    case "Usage":
-      return { ...draft, usage: part.usage }
-    case "Retried":
-      return emptyDraft
-    case "Finish":
-      return { ...draft, finish: part, usage: part.usage }
-  }
-}
-
-/** What a reply without text and without calls came to, if its stop reason says that it is no answer. */
-const emptied = (stopReason: Event.StopReason): LLMError | undefined => {
-  switch (stopReason) {
-    case "stop":
-      return undefined
-    case "length":
-      return failure("Rejected", {
-        what: "The model used up its output tokens before it wrote anything.",
-        next: "Raise maxOutputTokens, or shorten the conversation."
-      })
-    case "content-filter":
-      return failure("Rejected", {
-        what: "The provider's content filter withheld the whole reply.",
-        next: "Change the wording of the request: the same one will be filtered again."
-      })
-    default:
-      return failure("Protocol", { what: `The model stopped with "${stopReason}" and gave neither text nor a call.` })
-  }
-}
-
-/** The reply that a draft came to. A draft without exactly one `Finish`, at its end, is none. */
-export const finish = (draft: Draft): Either.Either<Reply, LLMError> => {
-  const { content, finish, late, reasoning, toolCalls } = draft
-  if (finish === undefined) {
-    return Either.left(
-      failure("Protocol", {
-        what: "The stream ended without a finish.",
-        expected: "one Finish part at the end",
-        found: `none after ${content.length} characters of text and ${toolCalls.length} calls`
-      })
-    )
-  }
-  if (late > 0) {
-    return Either.left(
-      failure("Protocol", {
-        what: "The stream went on after its finish.",
-        expected: "one Finish part at the end",
-        found: `${late} more parts`
-      })
-    )
-  }
-  const { by, model, provider, stopReason, toolNames, usage } = finish
-  const blocks = closed(draft)
-  const isSealed = provider !== undefined && blocks.some(({ opaque }) => opaque !== undefined)
-  const nothing = toolCalls.length === 0 && content.trim() === "" ? emptied(stopReason) : undefined
-  if (nothing !== undefined) return Either.left(nothing)
-  return Either.right({
-    content: Printable.wellFormed(content),
-    ...(reasoning === "" ? {} : { reasoning: Printable.wellFormed(reasoning) }),
-    toolCalls,
-    stopReason,
-    usage,
-    ...(isSealed ? { seal: { provider, blocks } } : {}),
-    ...(by === undefined ? {} : { by }),
-    ...(model === undefined ? {} : { model }),
-    ...(toolNames === undefined ? {} : { toolNames: toolNames.map(Printable.wellFormed) })
-  })
-}
 
 type OnChunk<E, R> = (parts: Chunk.Chunk<Part>, draft: Draft) => Effect.Effect<unknown, E, R>
 type See<E, R> = (parts: Chunk.Chunk<Part>) => Effect.Effect<unknown, E, R>
@@ -327,6 +183,25 @@ export function layerCassette<E, R>(
     )
   )
 }
+
+/**
+ * The script as a plain `LanguageModel` of `@effect/ai`, for programs that use one without an agent. A step that is a
+ * function reads the prompt as a wire, whose pass is one more than the replies in it.
+ */
+export const layerScriptedLanguageModel = (
+  script: ScriptedLLM.Steps,
+  options?: ScriptedLLM.Options
+): Layer.Layer<LanguageModel.LanguageModel | ScriptedLLM.Script> =>
+  Layer.effectContext(
+    Effect.gen(function* () {
+      const { LanguageModel } = yield* Effect.promise(() => import("@effect/ai/LanguageModel"))
+      const scripted = yield* Effect.promise(() => import("./ScriptedLanguageModel.ts"))
+      const made = yield* ScriptedLLM.make(script, options)
+      const model = yield* scripted.make(made)
+      return Context.make(LanguageModel, model).pipe(Context.add(ScriptedLLM.Script, made.script))
+    })
+  )
+
 /**
  * Asks the first of these, each as often as the policy says, and after a failure the next. Not when the request itself was
  * rejected, unless `when` says so.
@@ -364,6 +239,20 @@ export const layerOpenAi = (options: OpenAiLLM.Options): Layer.Layer<LLM, LLMErr
   Layer.unwrapEffect(
     Effect.map(
       Effect.promise(() => import("./OpenAiLLM.ts")),
+      ({ layer }) => layer(options)
+    )
+  )
+
+/**
+ * Asks the `LanguageModel` of `@effect/ai` that the application has. A run needs no more of it than text, tools and how it
+ * ends; what its packages lose or leak on the way is made good or told as an error.
+ */
+export const layerLanguageModel = (
+  options?: LanguageModelLLM.Options
+): Layer.Layer<LLM, never, LanguageModel.LanguageModel> =>
+  Layer.unwrapEffect(
+    Effect.map(
+      Effect.promise(() => import("./LanguageModelLLM.ts")),
       ({ layer }) => layer(options)
     )
   )

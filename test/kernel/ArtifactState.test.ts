@@ -89,6 +89,22 @@ describe("ArtifactState", () => {
     assert.lengthOf(laws(read("a", "a", "head"), shown("a", "b")), 1)
   })
 
+  it("keeps the law of placement: a ticket stands for what its call stored", () => {
+    const placed = {
+      placed: true as const,
+      ref: ref("a"),
+      kind: "tool-result/look",
+      mediaType: "m",
+      bytes: 1,
+      reason: ""
+    }
+    const settled = Script.settled(1, "a", { placed })
+    assert.deepStrictEqual(laws(Script.called(1, "a"), minted("a", "a"), settled), [])
+    assert.lengthOf(laws(Script.called(1, "a"), settled), 1)
+    assert.lengthOf(laws(Script.called(1, "a"), minted("b", "a"), settled), 1)
+    assert.lengthOf(laws(Script.called(1, "a"), read("a", "a"), settled), 1)
+  })
+
   it("is told no more of a ticket than an event has room for", () => {
     const long = ArtifactEvent.resolved(
       call("a"),

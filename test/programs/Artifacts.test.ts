@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Cause, Deferred, Effect, Either, Exit, Fiber, Option, TestClock } from "effect"
 import * as FastCheck from "effect/FastCheck"
 import type * as Artifact from "../../src/kernel/Artifact.ts"
+import type * as Event from "../../src/kernel/Event.ts"
 import * as ArtifactState from "../../src/kernel/ArtifactState.ts"
 import * as Run from "../../src/kernel/Run.ts"
 import * as Agent from "../../src/programs/Agent.ts"
@@ -239,6 +240,35 @@ describe("Artifacts", () => {
     }).pipe(Effect.provide(Atelier.services()))
   )
 
+  it.effect("that were on their way to the store when the call was settled do not stay there", () =>
+    Effect.gen(function* () {
+      const memory = yield* ArtifactStore.ArtifactStore
+      const [asked, go] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const late = yield* Deferred.make<Exit.Exit<unknown, ArtifactStore.ArtifactStoreError>>()
+      const slow: typeof ArtifactStore.ArtifactStore.Service = {
+        ...memory,
+        put: (scope, input) =>
+          Deferred.succeed(asked, undefined).pipe(
+            Effect.zipRight(Deferred.await(go)),
+            Effect.zipRight(memory.put(scope, input))
+          )
+      }
+      const { events } = yield* Atelier.play(once(), () =>
+        Effect.gen(function* () {
+          const { put } = yield* Artifacts.Artifacts
+          yield* Effect.forkDaemon(
+            Effect.flatMap(Effect.exit(put(Atelier.csv("late"))), (exit) => Deferred.succeed(late, exit))
+          )
+          yield* Deferred.await(asked)
+        })
+      ).pipe(Effect.provideService(ArtifactStore.ArtifactStore, slow))
+      yield* Deferred.succeed(go, undefined)
+      assert.isTrue(Exit.isFailure(yield* Deferred.await(late)))
+      assert.deepStrictEqual(Atelier.artifactEvents(events), [])
+      assert.deepStrictEqual(yield* all(own), [])
+    }).pipe(Effect.provide(Atelier.services()))
+  )
+
   it.effect("that were stored by a call which was then stopped are told all the same", () =>
     Effect.gen(function* () {
       for (const [tool, budget, outcome] of [
@@ -317,6 +347,79 @@ describe("Artifacts", () => {
       assert.lengthOf(yield* all(scope), 4)
       assert.lengthOf(yield* all({ conversationId: "died" }), 0)
     }).pipe(Effect.provide(Atelier.services()))
+  )
+
+  it.effect("of a run that a handler starts are those of the run around it, and both records tell of them", () =>
+    Effect.gen(function* () {
+      const scope = { conversationId: "session", tenant: "acme" }
+      const put = Effect.flatMap(Artifacts.Artifacts, ({ put }) => Effect.orDie(put(Atelier.csv("inner"))))
+      const inner = Agent.run(Atelier.agent, "Go.", { runId: "inner" }).pipe(
+        Effect.provide([Atelier.handlers(() => put), LLM.layerScripted(once())]),
+        Effect.orDie
+      )
+      const { events } = yield* Atelier.play(
+        once(),
+        () =>
+          Effect.gen(function* () {
+            const store = Option.getOrThrow(yield* Effect.serviceOption(ArtifactStore.ArtifactStore))
+            const record = Option.getOrThrow(yield* Effect.serviceOption(Record.Record))
+            return yield* inner.pipe(
+              Effect.provideService(ArtifactStore.ArtifactStore, store),
+              Effect.provideService(Record.Record, record),
+              Effect.map(({ status }) => status)
+            )
+          }),
+        { scope }
+      )
+      const tags = (of: ReadonlyArray<Event.Event>) => Atelier.artifactEvents(of).map(({ _tag }) => _tag)
+      assert.deepStrictEqual(tags(events), ["ArtifactMinted"])
+      assert.deepStrictEqual(tags(yield* Shop.events("inner")), ["ArtifactMinted"])
+      assert.lengthOf(yield* all(scope), 1)
+      assert.lengthOf(yield* all({ conversationId: "inner" }), 0)
+    }).pipe(Effect.provide(Atelier.services()))
+  )
+
+  it.effect("are on the record only if they are in the store, wherever its process dies", () =>
+    Effect.gen(function* () {
+      const script = LLM.byPass([
+        LLM.together(LLM.call("look", { what: "a" }), LLM.call("look", { what: "b" })),
+        LLM.call("hasty", { what: "c" }),
+        LLM.say("Done.")
+      ])
+      const live = [
+        Atelier.handlers((what) =>
+          Effect.flatMap(Artifacts.Artifacts, ({ put }) => Effect.orDie(put({ ...Atelier.csv(what), label: what })))
+        ),
+        LLM.layerScripted(script)
+      ] as const
+      for (const kept of ["nothing", "all", 1, 2] as const) {
+        for (let at = 1; ; at++) {
+          const isOver = yield* Effect.gen(function* () {
+            const exit = yield* Effect.exit(Agent.run(Atelier.agent, "Go.", { runId: "r" })).pipe(
+              Effect.provide(Mortal.layer({ at, kept })),
+              Effect.provide(live)
+            )
+            if (Exit.isSuccess(exit)) return true
+            const prefix = yield* Shop.events("r").pipe(Effect.orElseSucceed(() => []))
+            const again =
+              prefix.length === 0 ? Agent.run(Atelier.agent, "Go.", { runId: "r" }) : Agent.resume(Atelier.agent, "r")
+            yield* again.pipe(Effect.provide(live))
+            const state = Run.fold(yield* Shop.events("r"))
+            assert.deepStrictEqual(state.violations, [])
+            const told = ArtifactState.list(state.artifacts ?? ArtifactState.initial).map(({ ticket }) => ticket)
+            const held = yield* all(own)
+            assert.includeDeepMembers(held, told)
+            // Each call that was settled has stored what it says, once or more.
+            assert.includeMembers(
+              told.map((ticket) => ticket?.label),
+              ["a", "b", "c"]
+            )
+            return false
+          }).pipe(Effect.provide(Atelier.services()))
+          if (isOver) break
+        }
+      }
+    })
   )
 
   it.effect("have no scope that no store can keep: nothing starts, and its values are told to nobody", () =>

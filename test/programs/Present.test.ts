@@ -12,6 +12,7 @@ import * as LLM from "../../src/services/LLM.ts"
 import * as MemoryArtifactStore from "../../src/services/MemoryArtifactStore.ts"
 import * as Record from "../../src/services/Record.ts"
 import * as Atelier from "./Atelier.ts"
+import * as Desk from "./Desk.ts"
 import * as Shop from "./Shop.ts"
 
 const own: Artifact.Scope = { conversationId: "r" }
@@ -186,6 +187,35 @@ describe("present", () => {
       )
       assert.strictEqual(none._tag, "InvalidAgent")
       assert.include(none.message, "present is on, and there is no store")
+    }).pipe(Effect.provide(Atelier.services()))
+  )
+
+  it.effect("is offered beside skills, which it neither moves nor renews", () =>
+    Effect.gen(function* () {
+      const meta = yield* put("x")
+      const desk = Desk.agent({ present: true })
+      const script = (shows: boolean) =>
+        LLM.byPass([
+          LLM.call("find_order", { of: "1" }),
+          ...(shows ? [show({ ref: meta.ref, as: "chart" }), show({ ref: "gone", as: "chart" }, "d")] : []),
+          "Done."
+        ])
+      const played = (shows: boolean) =>
+        Agent.run(desk, "My order?", { runId: "r" }).pipe(
+          Effect.zipRight(Shop.events("r")),
+          Effect.provide([
+            Record.layerMemory,
+            Desk.handlers({ find_order: { status: "open" } }),
+            LLM.layerScripted(script(shows))
+          ])
+        )
+      const events = yield* played(true)
+      assert.deepStrictEqual(
+        settled(events).map(({ outcome, toolName }) => `${toolName} ${outcome}`),
+        ["find_order ran-ok", "present ran-ok", "present refused"]
+      )
+      assert.deepStrictEqual(Desk.decisions(events), Desk.decisions(yield* played(false)))
+      assert.deepStrictEqual(Run.fold(events).violations, [])
     }).pipe(Effect.provide(Atelier.services()))
   )
 

@@ -33,8 +33,13 @@ const Recite = Tool.make("recite", { parameters: { note: Schema.String }, succes
   .annotate(Wants.Wants, { note: "text/note" })
   .annotate(Tool.Readonly, true)
 
-const toolkit = Toolkit.make(Load, Plot, Merge, Recite)
-export const agent = Agent.make({ name: "press", instructions: "Print.", toolkit, budget: { passes: 12 } })
+export const toolkit = Toolkit.make(Load, Plot, Merge, Recite)
+type More = Partial<Parameters<typeof Agent.make<typeof toolkit.tools>>[0]>
+
+export const agentOf = (more: More) =>
+  Agent.make({ name: "press", instructions: "Print.", toolkit, budget: { passes: 12 }, ...more })
+
+export const agent = agentOf({})
 
 /** What handlers were given, in order. */
 export type Given = Array<{ readonly tool: string; readonly args: object; readonly wanted: unknown }>

@@ -1,12 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Tool from "@effect/ai/Tool"
 import * as Toolkit from "@effect/ai/Toolkit"
-import { Effect, Fiber, Layer, Schema, TestClock } from "effect"
+import { Effect, Fiber, Layer, Schema, Stream, TestClock } from "effect"
 import * as FastCheck from "effect/FastCheck"
 import type * as Artifact from "../../src/kernel/Artifact.ts"
 import * as ArtifactState from "../../src/kernel/ArtifactState.ts"
 import type * as Event from "../../src/kernel/Event.ts"
 import * as Run from "../../src/kernel/Run.ts"
+import * as Window from "../../src/kernel/Window.ts"
 import * as Agent from "../../src/programs/Agent.ts"
 import * as Wants from "../../src/programs/Wants.ts"
 import * as ArtifactStore from "../../src/services/ArtifactStore.ts"
@@ -15,6 +16,7 @@ import * as MemoryArtifactStore from "../../src/services/MemoryArtifactStore.ts"
 import * as LLM from "../../src/services/LLM.ts"
 import * as Record from "../../src/services/Record.ts"
 import * as Atelier from "./Atelier.ts"
+import * as Desk from "./Desk.ts"
 import * as Press from "./Press.ts"
 import * as Shop from "./Shop.ts"
 
@@ -290,6 +292,70 @@ describe("Wants", () => {
           assert.deepStrictEqual(settledOf(after, "d")?.outcome, "refused")
           for (const { args } of given) assert.deepStrictEqual(args, { table: 1 })
         }).pipe(Effect.provide(Record.layerMemory))
+      }
+    }).pipe(Effect.provide(Atelier.services()))
+  )
+
+  it.effect("is the same on every door, whatever else an agent asks for", () =>
+    Effect.gen(function* () {
+      const table = yield* store("table/csv", 1)
+      const settings = {
+        nothing: {},
+        findings: { findings: true },
+        grounding: { grounding: "guard" },
+        skills: { skills: [Desk.guide] },
+        placement: { placement: { maxInlineChars: 1 }, present: true },
+        window: { window: Window.keepLast(20) },
+        "one at a time": { concurrency: 1, checks: "dev" }
+      } as const
+      const script = LLM.byPass([
+        LLM.call("plot", { table: table.ref }, "good"),
+        LLM.together(LLM.call("plot", { table: never }, "bad"), LLM.call("merge", { left: table.ref }, "worse")),
+        "Done."
+      ])
+      const expected = ["plot ran-ok", "plot refused", "merge refused"]
+      for (const [name, more] of Object.entries(settings)) {
+        const one = Press.agentOf(more)
+        const scope = Press.scope
+        const given: Press.Given = []
+        const came = (
+          runId: string,
+          door: Effect.Effect<unknown, unknown, Agent.Services | Agent.Handlers<typeof Press.toolkit.tools>>
+        ) =>
+          Effect.gen(function* () {
+            given.length = 0
+            yield* door
+            const events = yield* Shop.events(runId)
+            const settled = events.flatMap((event) =>
+              event._tag === "ToolSettled" ? [`${event.toolName} ${event.outcome}`] : []
+            )
+            assert.deepStrictEqual(settled, expected, `${name}, ${runId}`)
+            assert.deepStrictEqual(refusals(events), [
+              "dispatch table: missing-or-expired",
+              "dispatch right: invalid-input"
+            ])
+            assert.deepStrictEqual(
+              given.map(({ args }) => args),
+              [{ table: 1 }]
+            )
+            return events
+          })
+        yield* Effect.gen(function* () {
+          const events = yield* came("run", Agent.run(one, "Go.", { runId: "run", scope }))
+          yield* came("stream", Stream.runDrain(Agent.stream(one, "Go.", { runId: "stream", scope })))
+          yield* came("later", Agent.followUp(one, "run", "More.", { runId: "later" }))
+          const record = yield* Record.Record
+          const begun = events.slice(
+            0,
+            events.findIndex(({ _tag }) => _tag === "ToolCalled")
+          )
+          yield* record.append(
+            "resume",
+            0,
+            begun.map((event) => (event._tag === "RunStarted" ? { ...event, runId: "resume" } : event))
+          )
+          yield* came("resume", Agent.resume(one, "resume"))
+        }).pipe(Effect.provide([Record.layerMemory, Press.handlers(given), LLM.layerScripted(script)]))
       }
     }).pipe(Effect.provide(Atelier.services()))
   )

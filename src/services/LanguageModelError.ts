@@ -1,0 +1,67 @@
+/**
+ * A `LanguageModelError` is whatever a layer of `@effect/ai` failed with. Its errors hold the request with its headers,
+ * the key among them, so that nothing of them is kept but what is read out here.
+ *
+ * @internal
+ */
+import type * as AiError from "@effect/ai/AiError"
+import * as Either from "effect/Either"
+import * as ParseResult from "effect/ParseResult"
+import * as Predicate from "effect/Predicate"
+import * as AiSdkError from "./AiSdkError.ts"
+import type { LLMError } from "./LLMError.ts"
+
+const isAiError = (error: unknown): error is AiError.AiError =>
+  Predicate.hasProperty(error, "_tag") && Predicate.hasProperty(error, "module") && error instanceof Error
+
+const json = (body: string | undefined): unknown =>
+  Either.getOrUndefined(Either.try((): unknown => JSON.parse(body ?? "")))
+
+/** An error of the network, of which only its codes are looked at. */
+const caused = (cause: unknown): unknown => Object.assign(new Error(""), { cause })
+
+/** The error in the words in which errors are read here, without its request. */
+const foreign = (error: unknown): unknown => {
+  if (!isAiError(error)) return error
+  switch (error._tag) {
+    case "HttpRequestError":
+      return error.reason === "Transport" ? caused(error.cause) : { name: "AI_InvalidArgumentError" }
+    case "HttpResponseError": {
+      const { body, reason, response } = error
+      if (reason !== "StatusCode") return { name: "AI_InvalidResponseDataError", text: body }
+      const { headers, status } = response
+      return { statusCode: status, responseHeaders: headers, responseBody: body, data: json(body) }
+    }
+    case "MalformedOutput":
+      return { name: "AI_TypeValidationError", cause: { name: "", message: "" } }
+    case "MalformedInput":
+      return { name: "AI_InvalidPromptError", message: error.description ?? "" }
+    case "UnknownError":
+      return error.cause === undefined ? { message: error.description ?? "" } : caused(error.cause)
+  }
+}
+
+/** What an error comes to. `secrets` are the values that must appear nowhere. */
+export const toLLMError = (error: unknown, at: Parameters<typeof AiSdkError.toLLMError>[1]): LLMError =>
+  AiSdkError.toLLMError(foreign(error), at)
+
+/** What was being decoded when it did not fit: the parts of one chunk, as the provider's layer wrote them. */
+const chunkOf = ({ cause }: AiError.MalformedOutput): ReadonlyArray<unknown> => {
+  if (!ParseResult.isParseError(cause)) return []
+  const { actual } = cause.issue
+  return Predicate.isIterable(actual) && !Predicate.isString(actual) ? Array.from(actual) : []
+}
+
+const isCall = (part: unknown): boolean => Predicate.isRecord(part) && part["type"] === "tool-call"
+
+/**
+ * The parts that can be saved of a reply which failed for a mistake of the model's: a call of a tool that is not there,
+ * for which the whole chunk fails, or arguments that are no JSON. What came after them is lost. Such a mistake is
+ * the model's to correct, and no end of a run. Nothing if it failed for another reason.
+ */
+export const salvage = (error: unknown, open: ReadonlyArray<string>): ReadonlyArray<unknown> | undefined => {
+  if (!isAiError(error) || error._tag !== "MalformedOutput") return undefined
+  const chunk = chunkOf(error)
+  if (chunk.some(isCall)) return chunk
+  return open.some((args) => args.trim() !== "" && json(args) === undefined) ? [] : undefined
+}

@@ -1,0 +1,85 @@
+/**
+ * A `LanguageModelPrompt` is a wire in the words of `@effect/ai`. Of each list of tools it is converted once.
+ *
+ * @internal
+ */
+import type * as LanguageModel from "@effect/ai/LanguageModel"
+import type * as Prompt from "@effect/ai/Prompt"
+import * as Tool from "@effect/ai/Tool"
+import type * as Toolkit from "@effect/ai/Toolkit"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import type * as Wire from "../kernel/Wire.ts"
+import type * as AiSdkModel from "./AiSdkModel.ts"
+import * as AiSdkPrompt from "./AiSdkPrompt.ts"
+
+type Tools = Record<string, Tool.Any>
+
+type Assistant = Extract<AiSdkModel.Message, { role: "assistant" }>["content"][number]
+
+const part = (given: Assistant): Prompt.AssistantMessagePartEncoded => {
+  const options = given.providerOptions === undefined ? {} : { options: given.providerOptions }
+  if (given.type !== "tool-call") return { type: given.type, text: given.text, ...options }
+  const { input, toolCallId: id, toolName: name } = given
+  return { type: "tool-call", id, name, params: input, providerExecuted: false, ...options }
+}
+
+/** Layers send results as JSON, so that a text which is JSON as they would write it arrives as it is. */
+const result = (text: string): unknown => {
+  const value = Either.getOrUndefined(Either.try((): unknown => JSON.parse(text)))
+  return value !== undefined && JSON.stringify(value) === text ? value : text
+}
+
+const message = (given: AiSdkModel.Message): Prompt.MessageEncoded => {
+  switch (given.role) {
+    case "system":
+      return { role: "system", content: given.content }
+    case "user":
+      return { role: "user", content: given.content.map(({ text }) => ({ type: "text", text })) }
+    case "assistant":
+      return { role: "assistant", content: given.content.map(part) }
+    case "tool":
+      return {
+        role: "tool",
+        content: given.content.map(({ output, toolCallId: id, toolName: name }) => ({
+          type: "tool-result",
+          id,
+          name,
+          isFailure: output.type === "error-text",
+          result: result(output.value),
+          providerExecuted: false
+        }))
+      }
+  }
+}
+
+/** A tool whose arguments are whatever the model writes but nothing: they are judged here, and not by the layer. */
+const tool = ({ tool: { description, name, schema } }: Wire.ToolPiece): Tool.Any => {
+  const jsonSchema = Predicate.isRecord(schema) ? { ...schema } : {}
+  return Tool.make(name, {
+    ...(description === undefined ? {} : { description }),
+    success: Schema.Unknown,
+    failure: Schema.Unknown
+  }).setParameters(Schema.Struct({}).annotations({ jsonSchema }))
+}
+
+const kitOf = (pieces: ReadonlyArray<Wire.ToolPiece>): Toolkit.WithHandler<Tools> => ({
+  tools: Object.fromEntries(pieces.map((piece) => [piece.tool.name, tool(piece)])),
+  handle: () => Effect.dieMessage("tools are run by the loop")
+})
+
+export const make = (options: AiSdkPrompt.Options) => {
+  const convert = AiSdkPrompt.make(options)
+  const kits = new WeakMap<ReadonlyArray<Wire.ToolPiece>, Toolkit.WithHandler<Tools>>()
+  return (wire: Wire.Wire): LanguageModel.GenerateTextOptions<Tools> => {
+    const toolkit = kits.get(wire.tools) ?? kitOf(wire.tools)
+    kits.set(wire.tools, toolkit)
+    return {
+      prompt: convert(wire).prompt.map(message),
+      disableToolCallResolution: true,
+      ...(wire.tools.length === 0 ? {} : { toolkit })
+    }
+  }
+}
