@@ -66,7 +66,7 @@ const offeredText = ({ kind, live }: Offered): string => {
     : `Those of kind ${spoken(kind)} were then: ${ticketsText(live, false)}.`
 }
 
-const most = { failures: 8, kinds: 2 } as const
+const most = { failures: 16, kinds: 2 } as const
 
 const some = (texts: ReadonlyArray<string>, max: number): string =>
   `${texts.slice(0, max).join("; ")}${texts.length > max ? ` and ${texts.length - max} more` : ""}`

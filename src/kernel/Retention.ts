@@ -64,7 +64,8 @@ export const planRetention = (rows: ReadonlyArray<Row>, incoming: Incoming, limi
   if (incoming.bytes > maxBytes) {
     return { evict: [], refuse: { limit: "max-bytes", allowed: maxBytes, needed: incoming.bytes } }
   }
-  const evict = rows.filter((row) => isExpired(row, now)).map((row) => swept(row, "ttl"))
+  const expired = rows.filter((row) => isExpired(row, now)).sort(byAccess)
+  const evict = expired.map((row) => swept(row, "ttl"))
   const live = rows.filter((row) => !isExpired(row, now))
   let count = live.length + 1
   let bytes = total(live) + incoming.bytes

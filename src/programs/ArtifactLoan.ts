@@ -46,6 +46,13 @@ const foreign = failure("InvalidInput", {
   next: "Use Artifacts, which has the scope of the run."
 })
 
+const noInput = failure("InvalidInput", {
+  what: "The artifact store cannot take what a tool gave it.",
+  where: "input",
+  path: "input",
+  expected: "an object"
+})
+
 const tooLong = (path: "kind" | "mediaType" | "label" | "parentRefs", most: number, found: string) =>
   failure("InvalidInput", {
     what: `The artifact store cannot take ${path} from a tool.`,
@@ -62,6 +69,7 @@ const derived = (
   wanted: ReadonlyArray<Artifact.Ref>
 ): Either.Either<Artifact.PutInput, ArtifactStoreError> => {
   const { most } = ArtifactEvent
+  if (typeof given !== "object" || given === null) return Either.left(noInput)
   for (const path of ["kind", "mediaType", "label"] as const) {
     const text: unknown = given[path]
     if (typeof text === "string" && text.length > most[path]) {

@@ -438,6 +438,42 @@ describe("Artifacts", () => {
     }).pipe(Effect.provide(Atelier.services()))
   )
 
+  it.effect("are not put for a tool that hands over no input, or one too large for an event", () =>
+    Effect.gen(function* () {
+      const long = "x".repeat(257)
+      const inputs: ReadonlyArray<readonly [unknown, string]> = [
+        [null, "input"],
+        ["text", "input"],
+        [undefined, "input"],
+        [{ ...Atelier.csv(1), kind: long }, "kind"],
+        [{ ...Atelier.csv(1), mediaType: long }, "mediaType"],
+        [{ ...Atelier.csv(1), kind: 7 }, "kind"],
+        [{ ...Atelier.csv(1), parentRefs: "x" }, "parentRefs"],
+        [{ ...Atelier.csv(1), parentRefs: Array.from({ length: 1_001 }, (_, n) => `${n}`) }, "parentRefs"],
+        [Atelier.csv(undefined), "data"]
+      ]
+      const { events } = yield* Atelier.play(once(), () =>
+        Effect.gen(function* () {
+          const { put } = yield* Artifacts.Artifacts
+          for (const [input, at] of inputs) {
+            const { path, reason } = yield* Effect.flip(put(input as Artifacts.Input))
+            assert.deepStrictEqual([reason, path], ["InvalidInput", at])
+          }
+          const trap = { ...Atelier.csv(1) }
+          Object.defineProperty(trap, "kind", {
+            get() {
+              throw new Error("a trap")
+            }
+          })
+          assert.strictEqual((yield* Effect.flip(put(trap))).reason, "Unavailable")
+        }).pipe(Effect.orDie)
+      )
+      assert.isTrue(events.some((event) => event._tag === "ToolSettled" && event.outcome === "ran-ok"))
+      assert.isFalse(Atelier.artifactEvents(events).some(({ _tag }) => _tag !== "ArtifactRefused"))
+      assert.deepStrictEqual(yield* all(own), [])
+    }).pipe(Effect.provide(Atelier.services()))
+  )
+
   it.effect("that take others' room say which went, and one that finds none is refused", () =>
     Effect.gen(function* () {
       const { events } = yield* Atelier.play(once(), () =>

@@ -296,6 +296,36 @@ describe("Wants", () => {
     }).pipe(Effect.provide(Atelier.services()))
   )
 
+  it.effect("waits for a store no longer than the run may take, and for a call that it cannot pay tells nothing", () =>
+    Effect.gen(function* () {
+      const memory = yield* MemoryArtifactStore.make()
+      const { meta } = yield* memory.put(Press.scope, { kind: "table/csv", mediaType: "m", data: 1 })
+      const settle = (budget: Agent.Limits, get: (typeof memory)["get"]) =>
+        Effect.gen(function* () {
+          const fiber = yield* Effect.fork(
+            Agent.run(Press.agentOf({ budget }), "Go.", { runId: "r" }).pipe(
+              Effect.zipRight(Shop.events("r")),
+              Effect.provide([
+                Press.handlers([]),
+                LLM.layerScripted(one("plot", { table: meta.ref })),
+                Record.layerMemory,
+                Layer.succeed(ArtifactStore.ArtifactStore, { ...memory, get })
+              ])
+            )
+          )
+          yield* TestClock.adjust("1 second")
+          return yield* Fiber.join(fiber)
+        })
+      const late = yield* settle({ wallTime: "1 second" }, () => Effect.never)
+      assert.deepInclude(settledOf(late, "c"), { outcome: "aborted" })
+      assert.deepInclude(late.at(-1), { _tag: "RunEnded", status: "stopped" })
+      const poor = yield* settle({ toolCalls: 0 }, memory.get)
+      assert.deepInclude(settledOf(poor, "c"), { outcome: "refused" })
+      assert.strictEqual(settledOf(poor, "c")?.error?.tag, "BudgetExceeded")
+      assert.deepStrictEqual(Atelier.artifactEvents(poor), [])
+    })
+  )
+
   it.effect("is the same on every door, whatever else an agent asks for", () =>
     Effect.gen(function* () {
       const table = yield* store("table/csv", 1)

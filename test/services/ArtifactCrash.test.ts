@@ -8,6 +8,7 @@ import type * as Artifact from "../../src/kernel/Artifact.ts"
 import { all, type Store } from "../../src/services/ArtifactStoreCase.ts"
 import * as FileSystemArtifactStore from "../../src/services/FileSystemArtifactStore.ts"
 import * as RecordLock from "../../src/services/RecordLock.ts"
+import * as Database from "./ArtifactDatabase.ts"
 import * as Directory from "./ArtifactDirectory.ts"
 import * as Disk from "./ArtifactDisk.ts"
 
@@ -118,7 +119,7 @@ const ways: ReadonlyArray<
 
 const crash = (stopAt: number, lost: ((index: number) => boolean) | undefined) =>
   Effect.gen(function* () {
-    const directory = yield* Directory.directory
+    const directory = yield* Directory.directoryInMemory
     const told: Told = { there: new Map(), gone: new Set(), doing: "nothing" }
     const disk = Disk.make(yield* FileSystem.FileSystem, stopAt)
     const program = Effect.gen(function* () {
@@ -134,11 +135,22 @@ const crash = (stopAt: number, lost: ((index: number) => boolean) | undefined) =
 
 const child = new URL("./fixtures/puts.ts", import.meta.url).pathname
 
-/** A process of its own that puts `count` times, under these options of `strace`. */
-const putting = (directory: string, count: number, strace: ReadonlyArray<string>) =>
+interface Killing {
+  readonly kind: "directory" | "sqlite"
+  /** How many bytes each artifact has. */
+  readonly length: number
+  readonly count: number
+}
+
+/** A process of its own that puts, under these options of `strace` if there are some. */
+const putting = (directory: string, { count, kind, length }: Killing, strace?: ReadonlyArray<string>) =>
   Effect.async<ReadonlyArray<string>>((resume) => {
-    const node = [process.execPath, "--import", "tsx", child, directory, `${count}`]
-    const started = spawn("strace", ["-f", "-o", "/dev/null", ...strace, ...node], {
+    const node = ["--import", "tsx", child, kind, directory, `${count}`, `${length}`]
+    const [command, args] =
+      strace === undefined
+        ? [process.execPath, node]
+        : ["strace", ["-f", "-o", `${directory}.trace`, ...strace, process.execPath, ...node]]
+    const started = spawn(command, args, {
       // One thread for what is not synchronous, so that calls are counted over the whole process.
       env: { ...process.env, UV_THREADPOOL_SIZE: "1" },
       stdio: ["ignore", "pipe", "inherit"]
@@ -148,6 +160,32 @@ const putting = (directory: string, count: number, strace: ReadonlyArray<string>
     started.on("close", () => resume(Effect.sync(() => said.split("\n").slice(0, -1))))
     return Effect.sync(() => started.kill("SIGKILL"))
   })
+
+/** The same store, opened by this process, and its report. */
+const reopened = (directory: string, kind: Killing["kind"]) =>
+  Effect.gen(function* () {
+    if (kind === "directory") {
+      const verify = (repair: boolean) => Directory.verify(directory, repair)
+      return { store: yield* Directory.open({ directory }), verify }
+    }
+    const sql = yield* Database.sqlite({ filename: `${directory}/artifacts.db` })
+    const opened = { sql, prefix: "wherefore_", again: Effect.succeed(sql) }
+    assert.deepStrictEqual(yield* Effect.orDie(sql`PRAGMA integrity_check`), [{ integrity_check: "ok" }])
+    return { store: yield* Database.store(opened), verify: (repair: boolean) => Database.verify(opened, repair) }
+  })
+
+const directory = { kind: "directory", length: 1, count: 10 } as const
+const sqlite = { kind: "sqlite", length: 600_000, count: 6 } as const
+
+/** Where a process is killed, and what a repair removes after that if that is certain. */
+const kills: ReadonlyArray<readonly [Killing, string, number, ReadonlyArray<string>?]> = [
+  [directory, "rename", 6, ["no-ticket", "staged"]],
+  [directory, "fsync", 10],
+  // In the middle of the first put, at its end, and in the middle of a stream.
+  [sqlite, "pwrite64", 150, []],
+  [sqlite, "fsync", 8, []],
+  [sqlite, "fsync", 11, ["staged"]]
+]
 
 const traceable = spawnSync("strace", ["-o", "/dev/null", "true"]).status === 0
 const reason = traceable ? "" : " (skipped: strace does not work here)"
@@ -169,43 +207,70 @@ describe("ArtifactCrash", () => {
     )
   }
 
-  it.live.skipIf(!traceable)(`loses nothing that it acknowledged, wherever it is killed${reason}`, () =>
+  it.live.skipIf(!traceable)(
+    `loses nothing that it acknowledged, wherever it is killed${reason}`,
+    () =>
+      Effect.gen(function* () {
+        let acknowledged = 0
+        yield* Effect.forEach(
+          kills,
+          ([killing, call, when, removed]) =>
+            Effect.gen(function* () {
+              const directory = `${yield* Directory.directory}/new`
+              fs.mkdirSync(directory)
+              const strace = ["-e", `trace=${call}`, "-e", `inject=${call}:signal=SIGKILL:when=${when}`]
+              const lines = yield* putting(directory, killing, strace)
+              const where = `${killing.kind} ${call} ${when}`
+              assert.notInclude(lines, "done", where)
+              const { store, verify } = yield* reopened(directory, killing.kind)
+              const { problems } = yield* verify(true)
+              assert.isTrue(
+                problems.every(({ removed }) => removed),
+                where
+              )
+              if (removed !== undefined) assert.deepStrictEqual(problems.map(({ kind }) => kind).sort(), removed, where)
+              const { artifacts, problems: left } = yield* verify(false)
+              assert.deepStrictEqual(left, [], where)
+              const acks = lines.map((line) => line.split(" "))
+              for (const [, ref = "", n = ""] of acks) {
+                const { data } = Option.getOrThrow(yield* store.get({ conversationId: "chat" }, ref))
+                assert.isTrue(Buffer.alloc(killing.length, Number(n)).equals(data as Uint8Array), where)
+              }
+              assert.isAtMost(artifacts - acks.length, 1, where)
+              yield* store.put({ conversationId: "chat" }, note("later"))
+              acknowledged += acks.length
+            }).pipe(Effect.scoped),
+          { concurrency: 2, discard: true }
+        )
+        assert.isAbove(acknowledged, 0)
+      }),
+    { timeout: 240_000 }
+  )
+
+  it.live.skipIf(!traceable)(`flushes SQLite before it acknowledges, every time${reason}`, () =>
     Effect.gen(function* () {
-      let acknowledged = 0
-      const kills = [
-        ["rename", 5],
-        ["rename", 6],
-        ["fsync", 10]
-      ] as const
-      yield* Effect.forEach(
-        kills,
-        ([call, when]) =>
-          Effect.gen(function* () {
-            const directory = yield* Directory.directory
-            const strace = ["-e", `trace=${call}`, "-e", `inject=${call}:signal=SIGKILL:when=${when}`]
-            const lines = yield* putting(directory, 10, strace)
-            const where = `${call} ${when}`
-            assert.notInclude(lines, "done", where)
-            const store = yield* Directory.open({ directory })
-            const { problems } = yield* Directory.verify(directory, true)
-            assert.isTrue(
-              problems.every(({ removed }) => removed),
-              where
-            )
-            const { artifacts, problems: left } = yield* Directory.verify(directory)
-            assert.deepStrictEqual(left, [], where)
-            const acks = lines.map((line) => line.split(" "))
-            for (const [, ref = "", data = ""] of acks) {
-              const stored = yield* store.get({ conversationId: "chat" }, ref)
-              assert.strictEqual(Option.getOrThrow(stored).data, data, where)
-            }
-            assert.isAtMost(artifacts - acks.length, 1, where)
-            assert.strictEqual(Directory.files(directory).length, 2 * artifacts, where)
-            acknowledged += acks.length
-          }).pipe(Effect.scoped),
-        { concurrency: 2, discard: true }
+      const directory = `${yield* Directory.directory}/new`
+      fs.mkdirSync(directory)
+      const lines = yield* putting(directory, { ...sqlite, length: 1 }, ["-e", "trace=write,fsync,fdatasync"])
+      assert.strictEqual(lines.at(-1), "done")
+      const trace = fs.readFileSync(`${directory}.trace`, "utf8").split("\n")
+      const steps = trace.flatMap((line) =>
+        / write\(1, "ack/.test(line) ? "ack" : /(fsync|fdatasync).* = 0$/.test(line) ? "flush" : []
       )
-      assert.isAbove(acknowledged, 0)
-    })
+      const acks = steps.flatMap((step, at) => (step === "ack" ? at : []))
+      assert.lengthOf(acks, sqlite.count)
+      for (const at of acks) assert.strictEqual(steps[at - 1], "flush")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("lets two processes put in one SQLite file at once", () =>
+    Effect.gen(function* () {
+      const directory = yield* Directory.directory
+      const one = putting(directory, { ...sqlite, length: 300_000, count: 40 })
+      for (const lines of yield* Effect.all([one, one], { concurrency: 2 })) assert.strictEqual(lines.at(-1), "done")
+      const { verify } = yield* reopened(directory, "sqlite")
+      const { artifacts, problems } = yield* verify(false)
+      assert.deepStrictEqual([artifacts, problems], [80, []])
+    }).pipe(Effect.scoped)
   )
 })

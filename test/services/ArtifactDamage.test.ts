@@ -6,7 +6,7 @@ import * as Damages from "./ArtifactDamages.ts"
 import * as Directory from "./ArtifactDirectory.ts"
 
 const filled = Effect.gen(function* () {
-  const directory = yield* Directory.directory
+  const directory = yield* Directory.directoryInMemory
   const store = yield* Directory.open({ directory })
   const kept = yield* Damages.fill(store)
   const paths = new Map(

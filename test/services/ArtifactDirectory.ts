@@ -5,11 +5,17 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as FileSystemArtifactStore from "../../src/services/FileSystemArtifactStore.ts"
 
+const within = (parent: string) =>
+  Effect.acquireRelease(
+    Effect.sync(() => fs.realpathSync(fs.mkdtempSync(join(parent, "artifacts-")))),
+    (path) => Effect.sync(() => fs.rmSync(path, { recursive: true, force: true }))
+  )
+
 /** A directory that goes with the scope. */
-export const directory = Effect.acquireRelease(
-  Effect.sync(() => fs.realpathSync(fs.mkdtempSync(join(tmpdir(), "artifacts-")))),
-  (path) => Effect.sync(() => fs.rmSync(path, { recursive: true, force: true }))
-)
+export const directory = within(tmpdir())
+
+/** The same in memory where there is such a place, for what flushes often and needs no disk. */
+export const directoryInMemory = within(fs.existsSync("/dev/shm") ? "/dev/shm" : tmpdir())
 
 /** Opens the store anew, as a program does that starts. */
 export const open = (options: FileSystemArtifactStore.Options) =>
