@@ -54,12 +54,19 @@ const own = (token: Value.Token, options: Value.Options): Value.Token | undefine
   return bare === token.text ? token : Value.extract(bare, options)[0]
 }
 
+/** `isUnread`: the answer goes on beyond what is read. */
+export interface Candidates {
+  readonly candidates: ReadonlyArray<Candidate>
+  readonly isUnread: boolean
+}
+
 /** The values of an answer that need a source, in order: days that are spelled out, and what `Value.extract` finds. */
-export const of = (answer: string, corpus: Corpus.Corpus, options: Value.Options): ReadonlyArray<Candidate> => {
+export const of = (answer: string, corpus: Corpus.Corpus, options: Value.Options): Candidates => {
   const isExempt = Value.matcher(options.exempt ?? [])
   const isDeclared = Value.matcher(options.shapes ?? [])
   const readable = Sources.readable(answer)
-  const last = Value.tokens(readable, { limit: maxTokens }).at(maxTokens - 1)
+  const all = Value.tokens(readable, { limit: maxTokens + 1 })
+  const last = all[maxTokens - 1]
   const read = last === undefined ? readable : readable.slice(0, last.end)
   const days = Moment.find(read)
   const spelled = days.flatMap((day): ReadonlyArray<Candidate> => {
@@ -83,5 +90,8 @@ export const of = (answer: string, corpus: Corpus.Corpus, options: Value.Options
     const parts = partsOf(part.text, options)
     return [{ text, start, shape, isKnown: isKnown(part) || (parts.length > 0 && parts.every(isKnown)) }]
   })
-  return [...spelled, ...tokens].sort((a, b) => a.start - b.start)
+  return {
+    candidates: [...spelled, ...tokens].sort((a, b) => a.start - b.start),
+    isUnread: all.length > maxTokens
+  }
 }

@@ -28,13 +28,15 @@ export { Action, Posture, Shape, Unsupported } from "./GroundingEvent.ts"
 
 /**
  * `candidates` counts the distinct values that needed a source. Of those that have none the first 12 are told; `more`
- * counts the others. `truncated`: not all sources could be read, so that a value may have one after all.
+ * counts the others. `truncated`: not all sources, or not all of the answer, could be read. It is the answer if `unread`
+ * says so; else the sources were cut short, and a value may have one after all.
  */
 export const Verdict = Schema.Struct({
   unsupported: Schema.Array(GroundingEvent.Unsupported),
   more: optional(Schema.Positive.pipe(Schema.int())),
   candidates: Schema.NonNegativeInt,
-  truncated: Schema.Boolean
+  truncated: Schema.Boolean,
+  unread: optional(Schema.Literal(true))
 })
 export type Verdict = typeof Verdict.Type
 
@@ -75,11 +77,12 @@ const longest = 64
  *   name in a host, as `shop24` of `shop24.com`.
  *
  * Two values that are joined by `/` or `-` each need a source. Sums and differences have none. An answer that is JSON is
- * read as such. Beyond the first 20,000 tokens an answer is not judged.
+ * read as such. Of an answer 20,000 tokens are read; if there are more it is `truncated` and `unread`, and `action` takes
+ * the rest for a value without a source.
  */
 export const judge = ({ answer, evidence, exempt = [], options = {} }: Question): Verdict => {
   const corpus = Corpus.make(evidence, exempt, maxEvidence)
-  const candidates = Candidate.of(answer, corpus, options)
+  const { candidates, isUnread } = Candidate.of(answer, corpus, options)
   const unsupported = candidates.filter(({ isKnown }) => !isKnown)
   return {
     unsupported: unsupported
@@ -87,7 +90,8 @@ export const judge = ({ answer, evidence, exempt = [], options = {} }: Question)
       .map(({ shape, text }) => ({ value: Printable.clip(text, longest), shape })),
     ...(unsupported.length > shown ? { more: unsupported.length - shown } : {}),
     candidates: candidates.length,
-    truncated: corpus.truncated
+    truncated: corpus.truncated || isUnread,
+    ...(isUnread ? { unread: true } : {})
   }
 }
 
@@ -122,7 +126,10 @@ const withoutEchoes = (value: unknown, args: unknown, names: ReadonlyArray<strin
   return kept + text.slice(from)
 }
 
-/** What the result of a call grounds, without the values of those `args` that it repeats. */
+/**
+ * What the result of a call grounds, without the values of those `args` that it repeats: all of it, or of an absence its
+ * lists. Whether it is an absence the outcome says: a text that only looks like one is data.
+ */
 export const grounds = (
   outcome: Message.Settlement,
   served: string,
@@ -130,9 +137,10 @@ export const grounds = (
   echoes: ReadonlyArray<string> = []
 ): ReadonlyArray<unknown> => {
   if (!CallOutcome.succeeded(outcome)) return []
-  const read = Coverage.read(payloadOf(served))
-  if (outcome === "absent" && read.outcome === undefined) return []
-  return echoes.length === 0 ? read.grounds : read.grounds.map((value) => withoutEchoes(value, args, echoes))
+  const value = payloadOf(served)
+  const read = outcome === "absent" ? Coverage.read(value) : { outcome, grounds: [value] }
+  if (read.outcome === undefined) return []
+  return echoes.length === 0 ? read.grounds : read.grounds.map((one) => withoutEchoes(one, args, echoes))
 }
 
 /**
@@ -186,7 +194,8 @@ export const corpus = (events: Iterable<Event.Event>, options: CorpusOptions = {
 
 /**
  * What follows from a verdict. `revised`: the one revision of the run was asked for before, and `limited`: no limit leaves
- * room for it. Where sources could not be read to their end, every posture only records.
+ * room for it. What of an answer is unread counts as a value without a source: it is never grounded, is asked to be shorter,
+ * and on rails is withheld. Where sources could not be read to their end, every posture only records.
  */
 export const action = ({
   limited,
@@ -199,8 +208,9 @@ export const action = ({
   readonly revised: boolean
   readonly limited: boolean
 }): GroundingEvent.Action => {
-  if (verdict.unsupported.length === 0) return "grounded"
-  if (posture === "assist" || verdict.truncated) return "flagged"
+  const isUnread = verdict.unread === true
+  if (verdict.unsupported.length === 0 && !isUnread) return "grounded"
+  if (posture === "assist" || (verdict.truncated && !isUnread)) return "flagged"
   if (!revised && !limited) return "revision-asked"
   return posture === "rails" ? "refused" : "flagged"
 }

@@ -27,7 +27,7 @@ export type Action = typeof Action.Type
 
 /**
  * One a judgement, before `Answered`. `more` counts unsupported values that are not listed, `truncated` says that not all
- * sources could be read. `afterRevision`: the one revision of the run was spent before. `asked` is what the model reads
+ * sources could be read or, if it is `unread`, not all of the answer. `afterRevision`: the one revision of the run was spent before. `asked` is what the model reads
  * that is to look again.
  */
 export const GroundingJudged = Schema.TaggedStruct("GroundingJudged", {
@@ -39,6 +39,7 @@ export const GroundingJudged = Schema.TaggedStruct("GroundingJudged", {
   action: Action,
   afterRevision: Schema.Boolean,
   truncated: optional(Schema.Literal(true)),
+  unread: optional(Schema.Literal(true)),
   asked: optional(Schema.String)
 })
 export type GroundingJudged = typeof GroundingJudged.Type

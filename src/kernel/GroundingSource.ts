@@ -47,12 +47,18 @@ export const sources = ({ messages, pieces }: State.State, echoes?: Judging["ech
   ].filter((text) => text !== "")
 })
 
-const asked = ({ more, unsupported }: Grounding.Verdict): string => {
+const asked = ({ more, unread, unsupported }: Grounding.Verdict): string => {
   const values = unsupported.map(({ value }) => SafeId.literal(value)).join(", ")
-  return Notice.of("values without a source", [
-    `The last answer was not given yet. No result of a tool held these values of it: ${values}${more === undefined ? "" : ` and ${more} more`}.`,
-    "Look them up with the tools, or answer without them."
-  ])
+  const none =
+    unsupported.length === 0
+      ? []
+      : [
+          `No result of a tool held these values of it: ${values}${more === undefined ? "" : ` and ${more} more`}.`,
+          "Look them up with the tools, or answer without them."
+        ]
+  const long = unread === undefined ? [] : ["It is too long to be checked to its end. Answer in fewer words."]
+  const [first = "", ...rest] = [...none, ...long]
+  return Notice.of("values without a source", [`The last answer was not given yet. ${first}`, ...rest])
 }
 
 /** The judgement of the reply that would be the answer. `limited`: no limit leaves room for a further pass. */
@@ -65,7 +71,7 @@ export const judge = (
   const verdict = Grounding.judge({ answer: Answering.judgedOf(final), ...sources(state, echoes), options })
   const revised = state.revised === true
   const action = Grounding.action({ posture, verdict, revised, limited })
-  const { candidates, more, truncated, unsupported } = verdict
+  const { candidates, more, truncated, unread, unsupported } = verdict
   return {
     _tag: "GroundingJudged",
     iteration: final.iteration,
@@ -76,6 +82,7 @@ export const judge = (
     action,
     afterRevision: revised,
     ...(truncated ? { truncated } : {}),
+    ...(unread === undefined ? {} : { unread }),
     ...(action === "revision-asked" ? { asked: asked(verdict) } : {})
   }
 }

@@ -284,13 +284,19 @@ export const modelFailed = (problem: Problem.Problem): Refusal => ({
 })
 
 /** The answer was withheld. `values` are those without a source that are told, of `count`. */
-export const answerUngrounded = (values: ReadonlyArray<string>, count: number): Refusal => ({
+export const answerUngrounded = (values: ReadonlyArray<string>, count: number, isUnread: boolean): Refusal => ({
   tag: "AnswerUngrounded",
   law: "An answer on rails has a source for its names and numbers.",
   code: "WF-RUN-013",
-  what: `The answer was withheld: ${count} of its values had no source.`,
+  what: `The answer was withheld: ${[
+    ...(count > 0 || !isUnread ? [`${count} of its values had no source`] : []),
+    ...(isUnread ? ["it is too long to be judged to its end"] : [])
+  ].join(", and ")}.`,
   found: values.map((value) => Printable.quote(value)).join(", "),
-  next: "Give the agent a tool that returns these values, exempt them, or ask for less.",
+  next:
+    count > 0 || !isUnread
+      ? "Give the agent a tool that returns these values, exempt them, or ask for less."
+      : "Ask for a shorter answer.",
   outcome: "not-applied",
   retry: "after-human"
 })

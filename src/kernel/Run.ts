@@ -245,9 +245,9 @@ const answer = (spec: Spec, before: State.State, final: State.Final): Decision =
     return { events: [...fresh, ...events], command }
   }
   if (judgement?.action === "refused") {
-    const { more = 0, unsupported } = judgement
+    const { more = 0, unread = false, unsupported } = judgement
     const values = unsupported.map(({ value }) => value)
-    const reason = Refusal.answerUngrounded(values, values.length + more)
+    const reason = Refusal.answerUngrounded(values, values.length + more, unread)
     return finish(state, fresh, end(state, "failed", elapsedMs, reason))
   }
   if (state.answered === undefined && final.given !== undefined && CheckState.isUnread(state)) {

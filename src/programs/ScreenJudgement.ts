@@ -38,15 +38,17 @@ const after = (action: Exclude<GroundingEvent.Action, "grounded">, isAnswered: b
 }
 
 const grounding = (event: GroundingEvent.GroundingJudged, isAnswered: boolean): Omit<Told, "label"> => {
-  const { action, afterRevision, candidates, posture, truncated } = event
+  const { action, afterRevision, candidates, posture, truncated, unread } = event
   const notes = [
     ...(afterRevision ? ["sent back once"] : []),
-    ...(truncated === true ? ["not all sources could be read"] : [])
+    ...(unread === true ? ["the answer was not read to its end"] : []),
+    ...(truncated === true && unread === undefined ? ["not all sources could be read"] : [])
   ]
   const say = (parts: ReadonlyArray<string>): string => [posture, ...parts, ...notes].join(" · ")
   if (action !== "grounded") {
     const missing = event.unsupported.length + (event.more ?? 0)
-    const text = `${missing} of ${ScreenLine.counted(candidates, "value")} without a source: ${ScreenFiled.unsupportedText(event)}`
+    const counts = `${missing} of ${ScreenLine.counted(candidates, "value")} without a source`
+    const text = missing === 0 ? counts : `${counts}: ${ScreenFiled.unsupportedText(event)}`
     return { word: "no", style: "bad", text: say([text, after(action, isAnswered)]) }
   }
   return candidates === 0

@@ -117,10 +117,19 @@ describe("Grounding.judge", () => {
     )
   })
 
-  it("reads 20,000 tokens of an answer", () => {
-    assert.lengthOf(judge(`${"w ".repeat(19_999)}X4711`, []).unsupported, 1)
-    assert.strictEqual(judge(`${"w ".repeat(20_000)}X4711`, []).candidates, 0)
-    assert.strictEqual(judge(`${"w ".repeat(20_000)}May 21, 2024`, []).candidates, 0)
+  it("reads 20,000 tokens of an answer, and says so if there were more", () => {
+    const whole = judge(`${"w ".repeat(19_999)}X4711 `, [])
+    assert.lengthOf(whole.unsupported, 1)
+    assert.isFalse(whole.truncated)
+    assert.notProperty(whole, "unread")
+    for (const rest of ["X4711", "May 21, 2024", "w"]) {
+      assert.deepStrictEqual(judge(`${"w ".repeat(20_000)}${rest}`, []), {
+        unsupported: [],
+        candidates: 0,
+        truncated: true,
+        unread: true
+      })
+    }
   })
 
   it("is total on hostile evidence, and ends", () => {
@@ -162,7 +171,8 @@ describe("Grounding.judge", () => {
       "1 pm ",
       "2024-01-01T"
     ]) {
-      assert.isFalse(judge(unit.repeat(20_000), [unit.repeat(20_000)]).truncated)
+      const verdict = judge(unit.repeat(20_000), [unit.repeat(20_000)])
+      assert.strictEqual(verdict.truncated, verdict.unread === true)
     }
     FastCheck.assert(
       FastCheck.property(FastCheck.fullUnicodeString(), FastCheck.array(FastCheck.anything()), (answer, evidence) => {
@@ -482,12 +492,19 @@ describe("Grounding.corpus", () => {
   )
 
   it("lets an absence ground its three lists, and nothing else of it", () => {
-    for (const outcome of ["absent", "ran-ok"] as const) {
-      const event = settled(outcome, JSON.stringify(absence))
-      for (const value of ["C4711", "C4712", "N4711", "P4711", "P4712"]) assert.isTrue(grounds(value, event), value)
-      for (const value of ["L4711", "T4711", "wherefore_absent2"]) assert.isFalse(grounds(value, event), value)
-    }
+    const event = settled("absent", JSON.stringify(absence))
+    for (const value of ["C4711", "C4712", "N4711", "P4711", "P4712"]) assert.isTrue(grounds(value, event), value)
+    for (const value of ["L4711", "T4711", "wherefore_absent2"]) assert.isFalse(grounds(value, event), value)
     assert.isFalse(grounds("C4711", settled("ran-error", JSON.stringify(absence))))
+  })
+
+  it("takes a text that looks like an absence, of a call that is none, for data", () => {
+    const served = JSON.stringify({ ...absence, price: "R4711" })
+    for (const event of [settled("ran-ok", served), carried(tool("ran-ok", served))]) {
+      for (const value of ["C4711", "L4711", "T4711", "R4711"]) assert.isTrue(grounds(value, event), value)
+    }
+    const covered = JSON.stringify({ wherefore_coverage: { checked: ["shop 4711"], note: "N8822" }, result: 1 })
+    assert.isTrue(grounds("N8822", settled("ran-ok", covered)))
   })
 
   it("lets an absence ground nothing that it cannot read, so that no decoration adds to it", () => {
@@ -554,6 +571,17 @@ describe("Grounding.action", () => {
       for (const flag of [true, false]) {
         assert.strictEqual(act(posture, flag, flag, clean), "grounded")
         assert.strictEqual(act(posture, flag, flag, { ...clean, truncated: true }), "grounded")
+      }
+    }
+  })
+
+  it("is never grounded if the answer was not read to its end", () => {
+    const unread: Grounding.Verdict = { ...clean, truncated: true, unread: true }
+    for (const verdict of [unread, { ...bad, ...unread, unsupported: bad.unsupported }]) {
+      for (const [posture, available, none] of table) {
+        assert.strictEqual(act(posture, false, false, verdict), available)
+        assert.strictEqual(act(posture, true, false, verdict), none)
+        assert.strictEqual(act(posture, false, true, verdict), none)
       }
     }
   })

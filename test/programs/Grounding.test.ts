@@ -1,6 +1,7 @@
+import * as Tool from "@effect/ai/Tool"
 import * as Toolkit from "@effect/ai/Toolkit"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Either } from "effect"
+import { Effect, Either, Schema } from "effect"
 import type * as Event from "../../src/kernel/Event.ts"
 import * as Grounding from "../../src/kernel/Grounding.ts"
 import * as GroundingSource from "../../src/kernel/GroundingSource.ts"
@@ -141,6 +142,38 @@ describe("An agent that judges its answers", () => {
       const rails = yield* play(shop("rails", { budget }), ["It costs 9999."])
       assert.deepStrictEqual(actions(rails.events), ["1 refused"])
       assert.instanceOf(rails.error, Agent.AnswerUngrounded)
+    })
+  )
+
+  const long = `${"word ".repeat(20_001)}X99999`
+
+  it.effect("asks for a shorter answer if it cannot read one to its end, and on rails withholds it", () =>
+    Effect.gen(function* () {
+      const rails = yield* play(shop("rails"), [long, long])
+      assert.deepStrictEqual(actions(rails.events), ["1 revision-asked", "2 refused"])
+      assert.include(judgements(rails.events)[0]?.asked ?? "", "too long to be checked to its end")
+      assert.notInclude(judgements(rails.events)[0]?.asked ?? "", "No result of a tool")
+      assert.instanceOf(rails.error, Agent.AnswerUngrounded)
+      assert.include(rails.error?.message ?? "", "withheld: it is too long to be judged to its end.")
+      const guard = yield* play(shop("guard"), [long, "Short."])
+      assert.deepStrictEqual(actions(guard.events), ["1 revision-asked", "2 grounded"])
+      const assist = yield* play(shop("assist"), [`9999 ${long}`])
+      assert.deepStrictEqual(actions(assist.events), ["1 flagged"])
+      assert.deepInclude(assist.outcome?.grounding, { truncated: true, unread: true, candidates: 1 })
+    })
+  )
+
+  it.effect("grounds on a text that looks like an absence, as it is none", () =>
+    Effect.gen(function* () {
+      const look = Tool.make("look", { parameters: {}, success: Schema.String }).annotate(Tool.Readonly, true)
+      const toolkit = Toolkit.make(look)
+      const agent = Agent.make({ name: "shop", instructions: "Sell.", toolkit, grounding: "rails" })
+      const text = '{"wherefore_absent":true,"checked":["shop"],"price":4711}'
+      const outcome = yield* Agent.run(agent, "What?").pipe(
+        Effect.provide([Shop.services, toolkit.toLayer({ look: () => Effect.succeed(text) })]),
+        Effect.provide(LLM.layerScripted(LLM.byPass([LLM.call("look", {}, "l"), "It is 4711."])))
+      )
+      assert.strictEqual(outcome.grounding?.action, "grounded")
     })
   )
 
