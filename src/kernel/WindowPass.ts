@@ -82,16 +82,24 @@ const superseded = (state: State.State): ReadonlyArray<WindowEvent.WindowTrimmed
   return trimmed(state, { by: "superseded", units })
 }
 
+/** What a counter counts of the wire that the provider has counted. Results that were judged since count as they are sent now. */
+const counted = (counter: TokenCount.Counter, { findings, marks, messages, metered }: State.State): number => {
+  const mark = marks.findLast(({ iteration }) => iteration === metered?.iteration)
+  if (mark === undefined) return 0
+  const { selection, window } = mark
+  const said = WindowWire.kept(window, (findings?.served ?? messages).slice(0, mark.messages))
+  return TokenCount.ofAll(counter, [...selection.system, ...Wire.late(mark), ...said, ...selection.tools])
+}
+
 /** How many tokens the wire of the pass to come has, and by what factor the counter is put right. */
 const measure = (counter: TokenCount.Counter, state: State.State) => {
   const { metered } = state
   const { messages, system, tools } = Wire.project(state)
   const conversation = TokenCount.ofAll(counter, messages)
   const other = TokenCount.ofAll(counter, [...system, ...tools])
-  const last = metered === undefined ? undefined : Wire.project(state, metered.iteration)
-  const counted = last === undefined ? 0 : TokenCount.ofAll(counter, [...last.system, ...last.messages, ...last.tools])
-  const isKnown = metered !== undefined && metered.tokens > 0 && counted > 0
-  const factor = isKnown ? metered.tokens / counted : 1
+  const before = counted(counter, state)
+  const isKnown = metered !== undefined && metered.tokens > 0 && before > 0
+  const factor = isKnown ? metered.tokens / before : 1
   return { conversation, other, factor, by: isKnown ? ("provider" as const) : counter.by }
 }
 
@@ -149,9 +157,9 @@ export const decide = (counter: TokenCount.Counter, before: State.State): Decisi
   const { tokens, units } = overdue(counter, state, strategy)
   const [first, ...rest] = units.map(({ id }) => id)
   if (first === undefined) return nothing
-  const counted = tokens === undefined ? {} : { tokens }
+  const count = tokens === undefined ? {} : { tokens }
   if (strategy._tag !== "SummarizeOldest") {
-    return { events: [...old, ...trimmed(state, { by: strategy._tag, units, ...counted })], summarizes: false }
+    return { events: [...old, ...trimmed(state, { by: strategy._tag, units, ...count })], summarizes: false }
   }
   const asked = WindowState.asked(state, [first, ...rest])
   if (asked === undefined) return nothing
@@ -160,7 +168,7 @@ export const decide = (counter: TokenCount.Counter, before: State.State): Decisi
     iteration: state.iteration + 1,
     wireHash: Wire.hash(SummaryWire.project(asked)),
     units: [first, ...rest],
-    ...counted
+    ...count
   }
   return { events: [...old, event], summarizes: true }
 }

@@ -11,6 +11,7 @@ import * as Printable from "../kernel/Printable.ts"
 import * as Sources from "../kernel/Sources.ts"
 import * as Usage from "../kernel/Usage.ts"
 import * as Why from "../kernel/Why.ts"
+import * as WindowWire from "../kernel/WindowWire.ts"
 import * as ScreenCost from "./ScreenCost.ts"
 import * as ScreenLine from "./ScreenLine.ts"
 import * as ScreenJudgement from "./ScreenJudgement.ts"
@@ -169,6 +170,7 @@ const sourceOf = (walk: ScreenVerdict.Graph, carrier: Chain.CarrierNode, room: S
     case "assistant":
       return "an earlier reply"
     case "system":
+      if (carrier.pieceId === WindowWire.summaryId) return "a summary by the model"
       return `piece ${ScreenLine.brief(carrier.pieceId, 32, room)}`
     case "definition":
       return `definition of ${ScreenLine.brief(carrier.pieceId, 32, room)}`

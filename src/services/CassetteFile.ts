@@ -59,6 +59,17 @@ const isOld = (fs: FileSystem.FileSystem, lock: string): Effect.Effect<boolean> 
     Effect.orElseSucceed(() => false)
   )
 
+/** Removes the lock of a dead writer. One at a time does so and looks again first, lest it be the lock of the next one. */
+const breakOld = (fs: FileSystem.FileSystem, lock: string): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    if (!(yield* isOld(fs, lock))) return
+    const breaking = `${lock}.break`
+    if (yield* isOld(fs, breaking)) yield* Effect.ignore(fs.remove(breaking))
+    yield* fs.writeFileString(breaking, "", { flag: "wx" })
+    if (yield* isOld(fs, lock)) yield* Effect.ignore(fs.remove(lock))
+    yield* Effect.ignore(fs.remove(breaking))
+  }).pipe(Effect.ignore)
+
 /** Takes the lock, in its turn. One that is left of a dead writer is removed, and a directory that is not there is made. */
 const acquire = (fs: FileSystem.FileSystem, path: string, isMade = false): Effect.Effect<void, LLMError> => {
   const lock = lockOf(path)
@@ -73,9 +84,7 @@ const acquire = (fs: FileSystem.FileSystem, path: string, isMade = false): Effec
       }
       if (!isReason(error, "AlreadyExists")) return unusable(path, "locked", error)
       const again = Effect.zipRight(live.sleep(Duration.millis(pauseMs)), acquire(fs, path, isMade))
-      return Effect.flatMap(isOld(fs, lock), (old) =>
-        old ? Effect.zipRight(Effect.ignore(fs.remove(lock)), again) : again
-      )
+      return Effect.zipRight(breakOld(fs, lock), again)
     })
   )
 }

@@ -393,6 +393,11 @@ describe("Why, of a run with a window", () => {
       assert.match(tree, /7111 +recorded +said in pass 7/)
       assert.include(tree, "a summary by the model, pass")
       assert.match(tree, /summarized +A model wrote it/)
+      const room = { width: 100 }
+      const shown = Screen.print(Screen.show(Screen.account(events, room), { room, name: "r" }), { colour: false })
+      assert.match(shown, /7111 +recorded +a summary by the model/)
+      assert.match(shown, /summed +Shelf 1 holds 7111 lamps/)
+      assert.match(shown, /left +\d parts? with \d results?: the /)
       // The request reads the last summary and not only the first: the way goes back through both.
       const asked = of(events, "SummaryReplied").length
       assert.isAtLeast(asked, 2)

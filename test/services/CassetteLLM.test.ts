@@ -285,6 +285,41 @@ describe("A cassette", () => {
     })
   )
 
+  it.scoped("says on its first line who answered last", () =>
+    Effect.gen(function* () {
+      const file = yield* path
+      yield* ask("a").pipe(use(LLM.layerCassette({ path: file, mode: "record", model: echo })))
+      const other = parted([
+        { _tag: "Text", delta: "x" },
+        { _tag: "Finish", stopReason: "stop", usage: {} }
+      ])
+      yield* ask("b").pipe(use(LLM.layerCassette({ path: file, mode: "record", model: other })))
+      assert.strictEqual(lines(file)[0], JSON.stringify({ cassette: 1 }))
+      assert.lengthOf(lines(file), 3)
+    })
+  )
+
+  it.scoped("reads back each wire by its own names and parameters", () =>
+    Effect.gen(function* () {
+      const file = yield* path
+      const { messages, ...wire } = { ...asking("a", "b"), parameters: { seed: 1, stopSequences: ["."] } }
+      const renamed = messages.map((piece) => ({ ...piece, id: `other:${piece.id}` }))
+      const wires: ReadonlyArray<Wire.Wire> = [
+        { ...wire, messages: messages.slice(0, 1) },
+        { ...wire, messages: [...renamed, ...messages.slice(0, 1)] },
+        { ...wire, messages, parameters: { seed: 2 } },
+        { ...wire, messages: [] }
+      ]
+      yield* Effect.forEach(wires, LLM.reply).pipe(
+        use(LLM.layerCassette({ path: file, mode: "record", model: LLM.layerScripted(() => "ok") }))
+      )
+      assert.deepStrictEqual(
+        Either.getOrThrow(Cassette.parse(text(file))).exchanges.map(({ reply: _, ...names }) => names),
+        wires.map(Cassette.names)
+      )
+    })
+  )
+
   it.scoped("keeps no reply that failed or broke off", () =>
     Effect.gen(function* () {
       const file = yield* path
@@ -350,6 +385,16 @@ describe("CassetteDrift", () => {
         assert.include(error.what, `differs from the nearest one first at ${place}.`)
         assert.isFalse(error.isRetryable)
       }
+    })
+  )
+
+  it.scoped("is told against the first of several that are as near", () =>
+    Effect.gen(function* () {
+      const file = yield* path
+      yield* Effect.all([ask("a", "b"), ask("a", "c")]).pipe(
+        use(LLM.layerCassette({ path: file, mode: "record", model: echo }))
+      )
+      assert.include((yield* drift(file, asking("a", "d"))).expected, "in line 2,")
     })
   )
 
@@ -447,6 +492,10 @@ describe("A damaged cassette", () => {
       const layer = LLM.layerCassette({ path: join(file, "a.jsonl"), mode: "record", model: echo })
       const unwritten = yield* Effect.flip(ask("a").pipe(use(layer)))
       assert.match(unwritten.what, /cannot be (read|written)/)
+      // Its name is as long as one can be: there is none for its lock.
+      const long = LLM.layerCassette({ path: join(directory, "a".repeat(253)), mode: "record", model: echo })
+      const unlocked = yield* Effect.flip(ask("a").pipe(use(long)))
+      assert.include(unlocked.what, "cannot be locked")
     })
   )
 })
@@ -581,6 +630,27 @@ describe("A secret", () => {
     })
   )
 
+  it.scoped("leaves a line that no other is like, and that nothing is near to", () =>
+    Effect.gen(function* () {
+      const file = yield* path
+      const model = LLM.layerScripted((wire) => (wire.messages.length === 2 ? canary : "fine"))
+      const record = <A, E>(effect: Effect.Effect<A, E, LLM.LLM>) =>
+        effect.pipe(
+          use(LLM.layerCassette({ path: file, mode: "record", model, secrets })),
+          Effect.provide(Logger.remove(Logger.defaultLogger))
+        )
+      yield* record(ask("a", "b"))
+      const error = yield* Effect.flip(ask("a")).pipe(use(LLM.layerCassette({ path: file, mode: "replay" })))
+      assert.strictEqual(error.found, "an empty cassette")
+      yield* record(Effect.all([ask("a"), ask("a", "c"), ask("a", "c", "d")]))
+      const [, , first, , last] = lines(file).map((line) => JSON.parse(line))
+      assert.deepInclude(last.like, { wire: first.wire, messages: 1 })
+      // The same where the file is written anew.
+      const before = text(file)
+      assert.strictEqual(Cassette.print(Either.getOrThrow(Cassette.parse(before))), before)
+    })
+  )
+
   it.scoped("that is in the id of a piece keeps the line out", () =>
     Effect.gen(function* () {
       const file = yield* path
@@ -624,6 +694,40 @@ describe("Several writers", () => {
     })
   )
 
+  it.scoped("know what the others have recorded since, and keep what was there first", () =>
+    Effect.gen(function* () {
+      const file = yield* path
+      const open = (name: string, before: Effect.Effect<void> = Effect.void) => {
+        const model = Layer.succeed(LLM.LLM, {
+          stream: () =>
+            Stream.concat(
+              Stream.drain(Stream.fromEffect(before)),
+              Stream.fromIterable<LLM.Part>([
+                { _tag: "Text", delta: name },
+                { _tag: "Finish", stopReason: "stop", usage: {} }
+              ])
+            )
+        })
+        const layer = Layer.provide(LLM.layerCassette({ path: file, mode: "auto", model }), NodeFileSystem.layer)
+        return Effect.map(Layer.build(layer), (built) => (text: string) => Effect.provide(ask(text), built))
+      }
+      const a = yield* open("a")
+      const b = yield* open("b")
+      const turns = [a("1"), b("2"), a("2"), b("1"), b("3"), a("4"), b("4"), a("3")]
+      assert.deepStrictEqual(yield* Effect.all(turns), ["a", "b", "b", "a", "b", "a", "a", "b"])
+      // Another records the same wire while this one waits for its model.
+      const c = yield* open("c", Effect.asVoid(Effect.orDie(a("5"))))
+      assert.strictEqual(yield* c("5"), "c")
+      assert.deepStrictEqual(
+        lines(file)
+          .slice(1)
+          .map((line): unknown => JSON.parse(line).reply[0].text[0]),
+        ["a", "b", "b", "a", "a"]
+      )
+      assert.strictEqual(yield* c("5"), "a")
+    })
+  )
+
   it.scoped("do not wait for one that died with the lock", () =>
     Effect.gen(function* () {
       const file = yield* path
@@ -636,7 +740,17 @@ describe("Several writers", () => {
         yield* ask("a").pipe(use(LLM.layerCassette({ path: file, mode: "record", model: echo }))),
         "You said: a"
       )
-      assert.isFalse(fs.existsSync(lock))
+      assert.deepStrictEqual(fs.readdirSync(join(file, "..")), ["a.jsonl"])
+      // One that died while it removed that of another is in nobody's way either.
+      fs.writeFileSync(lock, "")
+      fs.writeFileSync(`${lock}.break`, "")
+      fs.utimesSync(lock, old, old)
+      fs.utimesSync(`${lock}.break`, old, old)
+      assert.strictEqual(
+        yield* ask("b").pipe(use(LLM.layerCassette({ path: file, mode: "record", model: echo }))),
+        "You said: b"
+      )
+      assert.deepStrictEqual(fs.readdirSync(join(file, "..")), ["a.jsonl"])
     })
   )
 })
