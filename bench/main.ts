@@ -11,6 +11,7 @@ const benches = new Map<string, () => Promise<ReadonlyArray<Figure>>>([
   ["grounding", async () => (await import("./grounding.ts")).run()],
   ["findings", async () => (await import("./findings.ts")).run()],
   ["placement", async () => (await import("./placement.ts")).run()],
+  ["artifacts", async () => (await import("./artifacts.ts")).run()],
   ["advance", async () => (await import("./advance.ts")).run()]
 ])
 

@@ -25,6 +25,10 @@ export interface Found extends Located {
 
 export const directoryOf = ({ arguments: { options } }: Session): string => options.get("dir") ?? ".wherefore"
 
+/** Where the artifacts are: beside the records of the directory, unless said otherwise. */
+export const artifactsOf = (session: Session): string =>
+  session.arguments.options.get("store") ?? path.join(directoryOf(session), "artifacts")
+
 /** The run, with the directory if it is not the usual one. */
 export const named = (session: Session, runId: string): string => {
   const dir = session.arguments.options.get("dir")

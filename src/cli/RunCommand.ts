@@ -1,6 +1,7 @@
 /**
  * `RunCommand` runs the program of a file, shows what goes on, and says what came of it.
  */
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -156,7 +157,10 @@ export const run: Session.Command = (session) =>
       const kept = yield* Effect.mapError(Layer.build(Record.layerFile({ directory })), (error) =>
         Complaint.ofProblem(3, error, error)
       )
-      const artifacts = yield* Layer.build(ArtifactStore.layerMemory())
+      const files = ArtifactStore.layerFileSystem({ directory: Reference.artifactsOf(session) })
+      const artifacts = yield* Effect.mapError(Layer.build(Layer.provide(files, NodeFileSystem.layer)), (error) =>
+        Complaint.ofProblem(3, error, error)
+      )
       const model = yield* givenModel
 
       if (json) terminal.json({ format: "wherefore.run/1", file, directory })

@@ -30,6 +30,7 @@ const code: { readonly [N in Exclude<Verb.Name, "help">]: () => Module } = {
   show: () => import("./ShowCommand.ts"),
   why: () => import("./WhyCommand.ts"),
   findings: () => import("./FindingsCommand.ts"),
+  artifacts: () => import("./ArtifactsCommand.ts"),
   verify: () => import("./VerifyCommand.ts"),
   import: () => import("./ImportCommand.ts")
 }

@@ -9,6 +9,8 @@ export interface Terminal {
   readonly room: ScreenLine.Room
   readonly progressRoom: ScreenLine.Room
   readonly out: (lines: ReadonlyArray<ScreenLine.Line>) => void
+  /** Data as it is, which is for files and programs: to a terminal it could say anything. */
+  readonly raw: (data: string | Uint8Array) => void
   /** One object on a line of its own. */
   readonly json: (value: unknown) => void
   readonly progress: (lines: ReadonlyArray<ScreenLine.Line>) => void
@@ -24,7 +26,7 @@ const least = 60
 
 /** A stream of the process, as far as it is used here. */
 export interface Output {
-  readonly write: (text: string) => unknown
+  write(data: string | Uint8Array): unknown
   /** Absent for a pipe, as it is there. */
   readonly isTTY?: boolean | undefined
   readonly columns?: number | undefined
@@ -61,6 +63,9 @@ export const make = (stdout: Output, stderr: Output): Terminal => {
     room: roomOf(stdout),
     progressRoom: roomOf(stderr),
     out: (lines) => result(ScreenLine.print(lines, outColour)),
+    raw: (data) => {
+      stdout.write(data)
+    },
     json: (value) => result(`${ScreenLine.json(value)}\n`),
     progress: (lines) => over(lines, undefined),
     status: (line) => {

@@ -44,7 +44,7 @@ export const verbs = [
     what: "run a program and record it",
     options: [],
     details: [
-      "The default export of FILE is an Effect, such as one of Agent.run. It may leave LLM, Record and ArtifactStore open: the record is kept in DIR, artifacts in memory, and the model is that of WHEREFORE_MODEL_URL, WHEREFORE_MODEL and WHEREFORE_API_KEY.",
+      "The default export of FILE is an Effect, such as one of Agent.run. It may leave LLM, Record and ArtifactStore open: the record is kept in DIR, artifacts in DIR/artifacts, and the model is that of WHEREFORE_MODEL_URL, WHEREFORE_MODEL and WHEREFORE_API_KEY.",
       "What goes on is shown on standard error, what came of it on standard output."
     ],
     examples: ["wherefore run hello.ts", "wherefore run report.ts -- --month 5"]
@@ -109,6 +109,26 @@ export const verbs = [
       runs
     ],
     examples: ["wherefore findings @", "wherefore findings @ --json"]
+  },
+  {
+    name: "artifacts",
+    takes: "ACTION [RUN] [REF]",
+    least: 1,
+    most: 3,
+    what: "list, get or verify what runs stored",
+    options: [
+      { name: "store", value: "DIR", what: "where the artifacts are; DIR/artifacts if absent" },
+      { name: "conversation", value: "ID", what: "whose they are, instead of RUN" },
+      { name: "tenant", value: "NAME", what: "and the tenant of the conversation" },
+      { name: "principal", value: "NAME", what: "and its principal" },
+      { name: "repair", what: "let verify remove what crashes have left" }
+    ],
+    details: [
+      "list RUN shows the tickets that the run may see, newest first; get RUN REF gives the data as it was stored, or an error. The record of the run says whose artifacts it may see. Without a run or a conversation nothing is shown.",
+      "verify reads every artifact of the directory. It exits with 1 if one is not what was put, and with 3 if there is only what a crash left, which --repair removes. No artifact is removed.",
+      runs
+    ],
+    examples: ["wherefore artifacts list @", "wherefore artifacts get @ art_…", "wherefore artifacts verify --repair"]
   },
   {
     name: "verify",

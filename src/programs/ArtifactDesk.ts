@@ -4,6 +4,7 @@
  *
  * @internal
  */
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Artifact from "../kernel/Artifact.ts"
@@ -60,9 +61,19 @@ export const sound = <A>(effect: Effect.Effect<A, ArtifactStoreError>): Effect.E
       )
   )
 
-export const head = ({ scope, store }: Desk, ref: string) => sound(store.head(scope, ref))
+/** As `sound`, and over after so long: a store cannot hold a run up. */
+const answered = <A>(effect: Effect.Effect<A, ArtifactStoreError>, limit: Duration.Duration) =>
+  Effect.timeoutFail(Effect.disconnect(sound(effect)), {
+    duration: limit,
+    onTimeout: () =>
+      failure("Unavailable", { what: `The artifact store did not answer within ${Duration.toMillis(limit)} ms.` })
+  })
 
-export const get = ({ scope, store }: Desk, ref: string) => sound(store.get(scope, ref))
+export const head = ({ scope, store }: Desk, ref: string, limit: Duration.Duration) =>
+  answered(store.head(scope, ref), limit)
+
+export const get = ({ scope, store }: Desk, ref: string, limit: Duration.Duration) =>
+  answered(store.get(scope, ref), limit)
 
 const most = { rows: 200, pages: 50 } as const
 
@@ -72,6 +83,7 @@ const most = { rows: 200, pages: 50 } as const
  */
 export const newest = (
   { scope, store }: Desk,
+  limit: Duration.Duration,
   kind?: string
 ): Effect.Effect<ReadonlyArray<Artifact.Meta> | undefined> =>
   Effect.gen(function* () {
@@ -79,7 +91,7 @@ export const newest = (
     let rows = 0
     let cursor: string | undefined
     for (let pages = 0; pages < most.pages && rows < most.rows; pages++) {
-      const page = yield* sound(store.list(scope, cursor === undefined ? {} : { cursor }))
+      const page = yield* store.list(scope, cursor === undefined ? {} : { cursor })
       const seen = page.artifacts.slice(0, most.rows - rows)
       rows += seen.length
       found.push(...seen.filter((meta) => kind === undefined || meta.kind === kind))
@@ -87,4 +99,4 @@ export const newest = (
       cursor = page.cursor
     }
     return found.slice(0, ArtifactRefusal.listed)
-  }).pipe(Effect.option, Effect.map(Option.getOrUndefined))
+  }).pipe((listed) => answered(listed, limit), Effect.option, Effect.map(Option.getOrUndefined))

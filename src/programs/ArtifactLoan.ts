@@ -143,12 +143,14 @@ export const make = (
   }
   const head = (ref: string) => found("head", ref, (meta) => meta, store.head(scope, ref))
   const get = (ref: string) => found("get", ref, ({ meta }: Artifact.Stored) => meta, store.get(scope, ref))
-  const remove = (ref: string) =>
-    Effect.tap(asked("delete", ref, store.delete(scope, ref)), () =>
+  const remove = (ref: string) => {
+    const gone = Effect.tap(store.delete(scope, ref), () =>
       Effect.sync(() => {
         if (Artifact.isRef(ref)) tell({ _tag: "ArtifactDeleted", ...call, ref })
       })
     )
+    return asked("delete", ref, Effect.uninterruptible(gone))
+  }
   const list: Artifacts.Bound["list"] = (options) => asked("list", undefined, store.list(scope, options))
 
   const within = <A>(

@@ -13,6 +13,7 @@ import * as ArtifactRefusal from "../kernel/ArtifactRefusal.ts"
 import * as Present from "../kernel/Present.ts"
 import type * as Refusal from "../kernel/Refusal.ts"
 import * as ArtifactDesk from "./ArtifactDesk.ts"
+import * as Timeout from "./Timeout.ts"
 
 /** Something can be shown: what the model is told, and what the record is. */
 export interface Shown {
@@ -48,13 +49,13 @@ export const judge = (
       return Either.left({ refusal, told: refused(call, "dispatch", "invalid-input", undefined, refusal.what) })
     }
     const { ref } = asked.right
-    const looked = yield* Effect.either(ArtifactDesk.head(desk, ref))
+    const looked = yield* Effect.either(ArtifactDesk.head(desk, ref, Timeout.standard))
     if (Either.isLeft(looked)) {
       const told = ArtifactDesk.refused(call, "head", looked.left, Artifact.isRef(ref) ? { ref } : {})
       return Either.left({ refusal: ArtifactRefusal.unavailable(call.toolName, looked.left.what), told: [told] })
     }
     const meta = Option.getOrUndefined(looked.right)
-    const listing = meta === undefined ? yield* ArtifactDesk.newest(desk) : []
+    const listing = meta === undefined ? yield* ArtifactDesk.newest(desk, Timeout.standard) : []
     const resolved = Present.resolve(args, meta, listing)
     if (!resolved.ok || meta === undefined) {
       const refusal = resolved.ok ? ArtifactRefusal.missing(ref, listing) : resolved.refusal

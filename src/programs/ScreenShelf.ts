@@ -13,7 +13,7 @@ import * as ScreenLine from "./ScreenLine.ts"
 const named = (id: string): string => (SafeId.print(id) === id ? id : SafeId.literal(id, Infinity))
 
 /** What may be told of an artifact: its kind, its size and its label. */
-const ticketText = ({
+export const ticketText = ({
   bytes,
   kind,
   label

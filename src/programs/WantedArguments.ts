@@ -4,7 +4,7 @@
  *
  * @internal
  */
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
@@ -31,12 +31,17 @@ interface Looked {
 
 type Judged = { readonly failure?: Wanted.Failure; readonly stored?: Artifact.Stored }
 
-const judge = (desk: ArtifactDesk.Desk, want: Wanted.Want, args: unknown): Effect.Effect<Judged> => {
+const judge = (
+  desk: ArtifactDesk.Desk,
+  want: Wanted.Want,
+  args: unknown,
+  limit: Duration.Duration
+): Effect.Effect<Judged> => {
   const named = Wanted.named(want, args)
   if (named._tag === "Absent") return Effect.succeed({})
   if (named._tag === "Wrong") return Effect.succeed({ failure: Wanted.misnamed(want, named) })
   const { ref } = named
-  return Effect.map(Effect.either(ArtifactDesk.get(desk, ref)), (got): Judged => {
+  return Effect.map(Effect.either(ArtifactDesk.get(desk, ref, limit)), (got): Judged => {
     const failed = (found: Wanted.Found) => {
       const failure = Wanted.judge(want, ref, found)
       return failure === undefined ? {} : { failure }
@@ -51,9 +56,14 @@ const judge = (desk: ArtifactDesk.Desk, want: Wanted.Want, args: unknown): Effec
   })
 }
 
-const look = (desk: ArtifactDesk.Desk, wants: ReadonlyArray<Wanted.Want>, args: unknown): Effect.Effect<Looked> =>
+/** Each argument is looked at, at once, whatever is wrong with the others. */
+const look = (desk: ArtifactDesk.Desk, { timeout, wants }: Wanting, args: unknown): Effect.Effect<Looked> =>
   Effect.map(
-    Effect.forEach(wants, (want) => Effect.map(judge(desk, want, args), (judged) => [want.argument, judged] as const)),
+    Effect.forEach(
+      wants,
+      (want) => Effect.map(judge(desk, want, args, timeout), (judged) => [want.argument, judged] as const),
+      { concurrency: "unbounded" }
+    ),
     (all) => ({
       failures: all.flatMap(([, { failure }]) => failure ?? []),
       found: new Map(all.flatMap(([argument, { stored }]) => (stored === undefined ? [] : [[argument, stored]])))
@@ -63,21 +73,12 @@ const look = (desk: ArtifactDesk.Desk, wants: ReadonlyArray<Wanted.Want>, args: 
 /** What there was of the kinds that were wanted in vain. */
 const offered = (
   desk: ArtifactDesk.Desk,
+  { timeout }: Wanting,
   failures: ReadonlyArray<Wanted.Failure>
 ): Effect.Effect<ReadonlyArray<ArtifactRefusal.Offered>> =>
   Effect.forEach(Wanted.kindsToOffer(failures), (kind) =>
-    Effect.map(ArtifactDesk.newest(desk, kind), (live) => ({ kind, ...(live === undefined ? {} : { live }) }))
+    Effect.map(ArtifactDesk.newest(desk, timeout, kind), (live) => ({ kind, ...(live === undefined ? {} : { live }) }))
   )
-
-const late = ({ timeout, wants }: Wanting, args: unknown): Looked => ({
-  found: new Map(),
-  failures: wants.flatMap((want) => {
-    const named = Wanted.named(want, args)
-    const what = `the store did not answer within ${Duration.toMillis(timeout)} ms`
-    const failed = { _tag: "Failed", reason: "unavailable", what } as const
-    return named._tag === "Ref" ? (Wanted.judge(want, named.ref, failed) ?? []) : []
-  })
-})
 
 /** Whether an issue of a schema is about the argument of a want. */
 const isOf = ({ argument }: Wanted.Want, issue: string): boolean =>
@@ -107,11 +108,10 @@ export const resolve = (
   read: Either.Either<unknown, ReadonlyArray<string>>
 ): Effect.Effect<Either.Either<Met, Unmet>> =>
   Effect.gen(function* () {
-    const { timeout, validate, wants } = wanting
-    const looked = Effect.timeoutOption(Effect.disconnect(look(desk, wants, args)), timeout)
-    const { failures, found } = Option.getOrElse(yield* looked, () => late(wanting, args))
+    const { validate, wants } = wanting
+    const { failures, found } = yield* look(desk, wanting, args)
     const unmet = (issues: ReadonlyArray<string>, refused: Unmet["refused"]) =>
-      Effect.map(offered(desk, failures), (kinds) => {
+      Effect.map(offered(desk, wanting, failures), (kinds) => {
         const told = failures.map(({ detail }) => detail)
         return Either.left({ refusal: ArtifactRefusal.wantUnmet(call.toolName, told, issues, kinds), refused })
       })

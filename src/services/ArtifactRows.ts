@@ -281,12 +281,12 @@ export const medium = (tables: Tables, keepsRecency: boolean): Streaming<void> =
     stage: (place, ref, source) =>
       Effect.gen(function* () {
         yield* Effect.acquireRelease(begin(place, ref), () => abandon(place, ref))
-        let piece = new Uint8Array(pieceSize)
+        // A driver is done with a piece when its statement is.
+        const piece = new Uint8Array(pieceSize)
         let filled = 0
         let seq = 0
         const flush = Effect.suspend(() => {
           const whole = piece.subarray(0, filled)
-          piece = new Uint8Array(pieceSize)
           filled = 0
           return continueUpload(place, ref, seq++, whole)
         })

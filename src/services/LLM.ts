@@ -17,7 +17,7 @@ import type * as Usage from "../kernel/Usage.ts"
 import type * as Wire from "../kernel/Wire.ts"
 import type * as AnthropicLLM from "./AnthropicLLM.ts"
 import * as Instant from "./Instant.ts"
-import { type Draft, emptyDraft, finish, type Reply, step } from "./LLMDraft.ts"
+import { type Draft, emptyDraft, finish, type Reply, overlong, step } from "./LLMDraft.ts"
 import type { LLMError } from "./LLMError.ts"
 import type * as LanguageModelLLM from "./LanguageModelLLM.ts"
 import type * as CassetteLLM from "./CassetteLLM.ts"
@@ -141,9 +141,11 @@ export const collect = <E = never, R = never>(
 ): Effect.Effect<Reply, LLMError | E, R> =>
   Effect.suspend(() => {
     let draft = emptyDraft
-    const see: See<E, R> = (parts) => {
+    const see: See<LLMError | E, R> = (parts) => {
       for (const part of parts) draft = step(draft, part)
-      return onChunk === undefined ? Effect.void : onChunk(parts, draft)
+      const seen = onChunk === undefined ? Effect.void : onChunk(parts, draft)
+      const error = draft.finish === undefined ? overlong(draft) : undefined
+      return error === undefined ? seen : Effect.zipRight(seen, Effect.fail(error))
     }
     const read = Instant.find(stream)
     return Effect.flatMap(read === undefined ? pulled(stream, see) : given(read(), see), () => finish(draft))

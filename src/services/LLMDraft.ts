@@ -99,6 +99,24 @@ export const step = (draft: Draft, part: Part): Draft => {
   }
 }
 
+/** A reply is let go once it is this long, in characters; a block of it counts for some, so that there is an end of them. */
+const maxChars = 5_000_000
+const charsOfBlock = 2_000
+
+/** Why a draft is not written to its end, if it is not: a provider that never stops would take all memory there is. */
+export const overlong = ({ blocks, content, reasoning, toolCalls }: Draft): LLMError | undefined => {
+  const written = content.length + reasoning.length + blocks.length * charsOfBlock
+  const chars = toolCalls.reduce((sum, { args, toolName }) => sum + args.length + toolName.length, written)
+  if (chars <= maxChars) return undefined
+  return failure("Protocol", {
+    what: "The model's reply goes on longer than a record can hold.",
+    expected: `at most ${maxChars} characters, ${charsOfBlock} of them for each block`,
+    found: `${chars} before its end`,
+    next: "Set maxOutputTokens, or ask for less at once.",
+    retry: "never"
+  })
+}
+
 /** What a reply without text and without calls came to, if its stop reason says that it is no answer. */
 const emptied = (stopReason: Event.StopReason): LLMError | undefined => {
   switch (stopReason) {

@@ -50,7 +50,18 @@ describe("The command", () => {
       await check(0, [], /^wherefore VERB/, /^$/, {})
       const { stdout } = await check(0, ["help", "--json"], /^/, /^$/, {})
       const help = lines(stdout).map((line) => JSON.parse(line))
-      const verbs = ["wherefore.help/1", "run", "runs", "show", "why", "findings", "verify", "import", "help"]
+      const verbs = [
+        "wherefore.help/1",
+        "run",
+        "runs",
+        "show",
+        "why",
+        "findings",
+        "artifacts",
+        "verify",
+        "import",
+        "help"
+      ]
       assert.deepStrictEqual(
         help.map(({ format, verb }) => format ?? verb),
         verbs

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Option, TestClock } from "effect"
+import { Effect, Fiber, Layer, Option, TestClock } from "effect"
 import type * as Artifact from "../../src/kernel/Artifact.ts"
 import type * as Event from "../../src/kernel/Event.ts"
 import * as Run from "../../src/kernel/Run.ts"
@@ -147,13 +147,16 @@ describe("present", () => {
       const memory = yield* MemoryArtifactStore.make()
       const broken = {
         unavailable: () => failure("Unavailable", { what: "It is away." }),
-        died: () => Effect.die("the store died")
+        died: () => Effect.die("the store died"),
+        silent: () => Effect.never
       }
       for (const head of Object.values(broken)) {
         const store = Layer.succeed(ArtifactStore.ArtifactStore, { ...memory, head })
-        const { events, outcome } = yield* play([show({ ref: "x", as: "x" }), "Done."]).pipe(
-          Effect.provide([Record.layerMemory, store])
+        const fiber = yield* Effect.fork(
+          play([show({ ref: "x", as: "x" }), "Done."]).pipe(Effect.provide([Record.layerMemory, store]))
         )
+        yield* TestClock.adjust("2 minutes")
+        const { events, outcome } = yield* Fiber.join(fiber)
         assert.strictEqual(outcome.status, "answered")
         assert.strictEqual(settled(events)[0]?.error?.tag, "ArtifactUnavailable")
         assert.deepInclude(Atelier.artifactEvents(events)[0], { op: "head", reason: "unavailable" })

@@ -296,6 +296,28 @@ describe("Wants", () => {
     }).pipe(Effect.provide(Atelier.services()))
   )
 
+  it.effect("judges what it can while the store does not answer, and does not wait for a list of what there was", () =>
+    Effect.gen(function* () {
+      const memory = yield* MemoryArtifactStore.make()
+      const { meta } = yield* memory.put(Press.scope, { kind: "table/csv", mediaType: "m", data: 1 })
+      const played = (store: Partial<typeof memory>, args: object) =>
+        Effect.gen(function* () {
+          const layer = Layer.succeed(ArtifactStore.ArtifactStore, { ...memory, ...store })
+          const script = one("merge", args)
+          const fiber = yield* Effect.fork(Press.play(script).pipe(Effect.provide([Record.layerMemory, layer])))
+          // The tool may take two minutes, and so may the list after what it wants.
+          yield* TestClock.adjust("2 minutes")
+          yield* TestClock.adjust("2 minutes")
+          return (yield* Fiber.join(fiber)).events
+        })
+      const silent = yield* played({ get: () => Effect.never, list: () => Effect.never }, { left: meta.ref, right: 7 })
+      assert.deepStrictEqual(refusals(silent), ["dispatch left: unavailable", "dispatch right: invalid-input"])
+      assert.include(settledOf(silent, "c")?.error?.next, "could not be listed")
+      const unlisted = yield* played({ list: () => Effect.never }, { left: never, right: meta.ref })
+      assert.deepStrictEqual(refusals(unlisted), ["dispatch left: missing-or-expired"])
+    })
+  )
+
   it.effect("waits for a store no longer than the run may take, and for a call that it cannot pay tells nothing", () =>
     Effect.gen(function* () {
       const memory = yield* MemoryArtifactStore.make()

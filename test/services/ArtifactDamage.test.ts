@@ -31,7 +31,7 @@ describe("ArtifactDamage of a directory", () => {
   it.scoped("is located in every artifact that was changed, and in no other", () =>
     Effect.gen(function* () {
       const { behind, kept, store } = yield* filled
-      yield* Damages.campaign(150, store, behind, kept)
+      yield* Damages.campaign(250, store, behind, kept)
     })
   )
 

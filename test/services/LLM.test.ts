@@ -70,6 +70,37 @@ describe("LLM", () => {
     }
   })
 
+  it.effect("lets go of a reply that never ends, whatever it is made of", () =>
+    Effect.gen(function* () {
+      const call = { _tag: "ToolCall", toolCallId: "c", toolName: "t", args: "{}" } as const
+      const kinds: ReadonlyArray<ReadonlyArray<LLM.Part>> = [
+        [{ _tag: "Text", delta: "x".repeat(10_000) }],
+        [{ _tag: "Reasoning", delta: "x".repeat(10_000) }],
+        [{ ...call, args: "x".repeat(10_000) }],
+        [call],
+        // Each ends the block before it.
+        [
+          { _tag: "Text", delta: "x" },
+          { _tag: "Reasoning", delta: "x" }
+        ],
+        [{ _tag: "Sealed", kind: "text", opaque: 1 }]
+      ]
+      for (const parts of kinds) {
+        let isOver = false
+        const endless = Stream.ensuring(
+          Stream.forever(Stream.fromIterable(parts)),
+          Effect.sync(() => {
+            isOver = true
+          })
+        )
+        const error = yield* Effect.flip(LLM.collect(endless))
+        assert.deepInclude(error, { reason: "Protocol", retry: "never", outcome: "unknown" })
+        assert.include(error.what, "longer than a record can hold")
+        assert.isTrue(isOver)
+      }
+    })
+  )
+
   it.effect("an error of the program that looks on is its own", () =>
     Effect.gen(function* () {
       const { stream } = yield* LLM.LLM

@@ -103,6 +103,26 @@ for (const dialect of Dialects.all) {
       })
     )
 
+    it.live("reads events however they are written: over several lines, with other line ends, names and comments", () =>
+      Effect.gen(function* () {
+        const all = streamOf(said)
+        const plain = yield* ask(sse(...all))
+        const written = (value: unknown, end: string) => {
+          const text = typeof value === "string" ? value : JSON.stringify(value, null, 2)
+          const lines = text.split("\n").map((line) => `data: ${line}`)
+          return [": a comment", "event: novel", "id: 7", ...lines, "", ""].join(end)
+        }
+        for (const end of ["\n", "\r\n"]) {
+          const texts = all.map((value) => written(value, end))
+          assert.deepStrictEqual(yield* ask(({ response }) => void head(response).end(texts.join(""))), plain)
+          // Only some packages read a last event that has no blank line after it.
+          if (dialect === Dialects.compatible || dialect === Dialects.chat) continue
+          const open = texts.join("").trimEnd()
+          assert.deepStrictEqual(yield* ask(({ response }) => void head(response).end(open)), plain)
+        }
+      })
+    )
+
     it.live("passes over fields, parts and events that nobody knows, wherever they are", () =>
       Effect.gen(function* () {
         const { end, said: before } = events(said)
@@ -410,6 +430,49 @@ for (const dialect of Dialects.all) {
     })
   }
 }
+
+describe("OpenAI Responses, as servers write it", () => {
+  const { end, said } = Dialects.responses.events(yes)
+  const ask = (...events: ReadonlyArray<unknown>) =>
+    Effect.gen(function* () {
+      const server = yield* serve(sse(...events))
+      return yield* Effect.provide(LLM.reply(wire), Dialects.responses.layer(server.url))
+    }).pipe(Effect.scoped)
+
+  it.live("takes an error for one in whichever shape it comes", () =>
+    Effect.gen(function* () {
+      const inner = { type: "rate_limit_error", code: "rate_limit_exceeded", message: "Slow down." }
+      for (const error of [
+        { type: "error", code: "rate_limit_exceeded", message: "Slow down." },
+        { type: "error", sequence_number: 1, error: inner },
+        { type: "error", error: { ...inner, code: null } },
+        { error: inner }
+      ]) {
+        for (const before of [[], said]) {
+          const failed = yield* Effect.flip(ask(...before, error))
+          assert.deepInclude(
+            failed,
+            { reason: "Limited", found: 'HTTP status 429, "Slow down."' },
+            JSON.stringify(error)
+          )
+        }
+      }
+    })
+  )
+
+  it.live("keeps the reply where its usage is not whole, and knows none", () =>
+    Effect.gen(function* () {
+      for (const usage of [{ input_tokens: 5 }, { output_tokens: 5 }, { input_tokens: "5", output_tokens: 2 }, 7]) {
+        const last = end.map((event) => {
+          const { response } = event as { readonly response: object }
+          return { ...(event as object), response: { ...response, usage } }
+        })
+        const reply = yield* ask(...said, ...last)
+        assert.deepStrictEqual([reply.content, reply.usage], ["Yes.", Usage.unknown("unreported")])
+      }
+    })
+  )
+})
 
 describe("What a provider sealed, over HTTP", () => {
   const first: Dialects.Said = {

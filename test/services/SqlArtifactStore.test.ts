@@ -75,7 +75,7 @@ for (const { missing, name, open } of Database.databases) {
     it.scoped("locates damage in every artifact that was changed, and in no other", () =>
       Effect.gen(function* () {
         const store = yield* created()
-        yield* Damages.campaign(100, store, Database.behind(at(store)), yield* Damages.fill(store))
+        yield* Damages.campaign(200, store, Database.behind(at(store)), yield* Damages.fill(store))
       })
     )
 
