@@ -4,12 +4,18 @@
  *
  * @internal
  */
+import * as Unit from "./Unit.ts"
 
-/** Numbers that have a source, in order of size. */
-export type Sourced = ReadonlyArray<number>
+type Numbers = ReadonlyArray<number>
+
+/** Numbers that have a source, in order of size: as they are said, and in the unit that `Unit` counts their kind in. */
+export interface Sourced {
+  readonly plain: Numbers
+  readonly amounts: ReadonlyMap<Unit.Kind, Numbers>
+}
 
 /** Whether a sourced number is within the bounds. */
-const isWithin = (sourced: Sourced, low: number, high: number): boolean => {
+const isWithin = (sourced: Numbers, low: number, high: number): boolean => {
   let from = 0
   let to = sourced.length
   while (from < to) {
@@ -21,53 +27,24 @@ const isWithin = (sourced: Sourced, low: number, high: number): boolean => {
   return found !== undefined && found <= high
 }
 
-/** A number where a text says it: what stands right before and right after it decides how it may be derived. */
-export interface Said {
-  /** As it is written: digits, with its separators, mark and unit. */
-  readonly text: string
-  readonly before: string
-  readonly after: string
-}
-
 const written = /\d[\d,]*(?:\.(\d+))?/
 const hedge =
-  /(?:\b(?:about|approximately|approx\.?|around|roughly|nearly|almost|over|under|more than|less than|close to)\s|[~≈]\s?)\W{0,3}$/i
-const attached = /\d(%|[a-zµ]{1,5})$/i
-const following = /^\s?(%|[a-zµ]{1,8})(?![a-z\d])/i
+  /(?:\b(about|approximately|approx\.?|around|roughly|close to|nearly|almost|over|under|more than|less than)\s|[~≈]\s?)\W{0,3}$/i
+const upwards = /^(?:over|more than)$/i
+const downwards = /^(?:nearly|almost|under|less than)$/i
 
-/** By how much a number is multiplied when it is said in a unit: what it is of the units that sources count in. */
-const factors: ReadonlyMap<string, ReadonlyArray<number>> = new Map(
-  Object.entries({
-    "%": [100],
-    percent: [100],
-    k: [1e-3],
-    thousand: [1e-3],
-    m: [1e-6, 1e-3, 1e-2, 1e3],
-    million: [1e-6],
-    b: [1e-9],
-    bn: [1e-9],
-    billion: [1e-9],
-    ms: [1e-6, 1e-3, 1e3],
-    s: [1e-9, 1e-6, 1e-3, 60, 3600],
-    sec: [1e-3, 60, 3600],
-    seconds: [1e-3, 60, 3600],
-    min: [1 / 60_000, 1 / 60, 60],
-    minutes: [1 / 60_000, 1 / 60, 60],
-    h: [1 / 3_600_000, 1 / 3600, 1 / 60, 24],
-    hours: [1 / 3_600_000, 1 / 3600, 1 / 60, 24],
-    kb: [1e-3, 1 / 1024, 1e3, 1024],
-    mb: [1e-6, 1 / 1_048_576, 1e-3, 1 / 1024, 1e3, 1024],
-    gb: [1e-9, 1 / 1_073_741_824, 1e-6, 1 / 1_048_576, 1e-3, 1 / 1024],
-    km: [1e-3],
-    cm: [100, 0.1],
-    mm: [1e3, 10],
-    g: [1e3, 1e-3],
-    kg: [1e-3],
-    cents: [100]
-  })
-)
+/** Of a text, the words that turn the sign of a number: `a loss of 5000` is -5000. */
+const lessBefore =
+  /\b(?:loss(?:es)?|lost|deficit|shortfall|minus|negative|below|under|down|fell|dropp?(?:ed)?|declin\w*|decreas\w*|reduc\w*|reduction|cut|shr[aiu]nk|ow(?:e|es|ed|ing)|debit\w*|debt|overdrawn|withdr\w*|spent|spend|pa(?:id|y|ys|yment)|charged?|costs?|expenses?|fees?|refund\w*|discount\w*|credit\w*|sent|outflow\w*)\b\W*(?:[a-z]+\W+){0,2}$/i
+const lessAfter =
+  /^\W{0,3}(?:[a-z]+ )?(?:below|less|lower|fewer|off|loss|deficit|in the red|overdrawn|[WS]\b|west|south)/i
 
-const magnitude = /(?<![\w.,])(\$?)(\d[\d,]{0,20}(?:\.\d{1,15})?)[ -]?(k|m|bn?|thousand|million|billion)(?![a-z\d])/gi
+/** Whether a number without a sign may be one that is below zero. */
+export const isLess = ({ after, before }: Unit.Said): boolean => lessBefore.test(before) || lessAfter.test(after)
+
+/** Whether a minus stands before the number: also one of the typographic kind, which is no part of a value. */
+const isNegative = ({ before }: Unit.Said, value: string): boolean => value.startsWith("-") || before.endsWith("−")
+
 const powers: ReadonlyMap<string, number> = new Map([
   ["k", 1e3],
   ["thousand", 1e3],
@@ -78,37 +55,60 @@ const powers: ReadonlyMap<string, number> = new Map([
   ["billion", 1e9]
 ])
 
-/** The numbers that a text says in thousands, millions or billions, in full. `m` and `b` are that only of money. */
-export const inFull = (text: string): ReadonlyArray<number> =>
+const magnitude = /(?<![\w.,])(\$?)(\d[\d,]{0,20}(?:\.\d{1,15})?)[ -]?(k|m|bn?|thousand|million|billion)(?![a-z\d])/gi
+
+/** A number that a text says in thousands, millions or billions, in full. */
+export interface Full {
+  readonly number: number
+  readonly isMoney: boolean
+}
+
+/** The numbers that a text says in thousands, millions or billions. `m` and `b` are that only of money. */
+export const inFull = (text: string): ReadonlyArray<Full> =>
   Array.from(text.matchAll(magnitude)).flatMap(([, money, digits = "", unit = ""]) => {
     const power = powers.get(unit.toLowerCase())
     if (power === undefined || (money === "" && /^[mb]$/i.test(unit))) return []
-    return [Number((Number(digits.replaceAll(",", "")) * power).toPrecision(15))]
+    const number = Number((Number(digits.replaceAll(",", "")) * power).toPrecision(15))
+    return [{ number, isMoney: money !== "" }]
   })
 
-const unitOf = ({ after, text }: Said): ReadonlyArray<number> => {
-  const unit = (attached.exec(text) ?? following.exec(after))?.[1]?.toLowerCase()
-  const own = (unit === undefined ? undefined : factors.get(unit)) ?? []
-  return text.startsWith("$") ? [1e-2, ...own] : own
-}
-
-/** What rounding to the last digit written can have changed. After "about" and its like the zeros at the end do not count. */
-const looseness = ({ before, text }: Said, value: number): number => {
+/**
+ * What a number that is written so may have been. It was rounded to the last digit written; after "about" and its like the
+ * zeros at the end do not count, and after "over" or "under" it is on that side.
+ */
+const boundsOf = ({ before, text }: Unit.Said, size: number): { readonly low: number; readonly high: number } => {
+  const [isHedged, word = ""] = hedge.exec(before) ?? []
   const decimals = written.exec(text)?.[1]?.length ?? 0
-  const zeros = decimals === 0 && hedge.test(before) ? (/\d\d(0+)$/.exec(String(value))?.[1]?.length ?? 0) : 0
-  return 0.5 * 10 ** (zeros - decimals)
+  const zeros = decimals === 0 && isHedged !== undefined ? (/\d\d(0+)$/.exec(String(size))?.[1]?.length ?? 0) : 0
+  const half = 0.5 * 10 ** (zeros - decimals)
+  return { low: upwards.test(word) ? size : size - half, high: downwards.test(word) ? size : size + half }
 }
 
 /** Rounding errors of the numbers here, not of those that were said. */
 const slack = 1e-12
 
-/** Whether a number, of which `value` is the plain form, is a sourced number rounded, in the same unit or in another. */
-export const isKnown = (sourced: Sourced, said: Said, value: string): boolean => {
-  const number = Math.abs(Number(value))
-  if (!Number.isFinite(number)) return false
-  const half = looseness(said, number)
-  return [1, ...unitOf(said)].some((factor) => {
-    const margin = slack * number
-    return isWithin(sourced, (number - half - margin) / factor, (number + half + margin) / factor)
-  })
+const none: Numbers = []
+
+/**
+ * Whether a number, of which `value` is the plain form, is a sourced number rounded: with its sign, in the same unit, or in
+ * another of the same kind. `power`: it is said in so many.
+ */
+export const isKnown = ({ amounts, plain }: Sourced, said: Unit.Said, value: string, power = 1): boolean => {
+  const size = Math.abs(Number(value))
+  if (!Number.isFinite(size)) return false
+  const { high, low } = boundsOf(said, size)
+  const margin = slack * size
+  const negative = isNegative(said, value)
+  const isIn = (numbers: Numbers, factor: number): boolean => {
+    const least = (low - margin) * factor
+    const most = (high + margin) * factor
+    return (
+      ((!negative || size === 0) && isWithin(numbers, least, most)) ||
+      ((negative || isLess(said)) && isWithin(numbers, -most, -least))
+    )
+  }
+  const word = Unit.wordAt(said)
+  const scales = [power, ...(word === undefined ? [] : [powers.get(word) ?? power])]
+  const { kind, sizes } = Unit.beside(said) ?? { kind: "ratio" as const, sizes: [1] }
+  return scales.some((scale) => isIn(plain, scale) || sizes.some((one) => isIn(amounts.get(kind) ?? none, scale * one)))
 }

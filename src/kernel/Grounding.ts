@@ -20,7 +20,6 @@ import type * as Message from "./Message.ts"
 import * as Printable from "./Printable.ts"
 import * as Sources from "./Sources.ts"
 import * as State from "./State.ts"
-import * as Value from "./Value.ts"
 
 const optional = <A, I, R>(schema: Schema.Schema<A, I, R>) => Schema.optionalWith(schema, { exact: true })
 
@@ -50,11 +49,13 @@ export interface Options {
   readonly minDigits?: number
 }
 
-/** `evidence` are the results of the run, as JSON values; `exempt` are texts of the person and of the application. */
-export interface Question {
+/**
+ * `evidence` are the results of the run, as JSON values, and `repeating` those that repeat what the model wrote; `exempt`
+ * are texts of the person and of the application.
+ */
+export interface Question extends Partial<Sourced> {
   readonly answer: string
   readonly evidence: ReadonlyArray<unknown>
-  readonly exempt?: ReadonlyArray<string>
   readonly options?: Options
 }
 
@@ -68,20 +69,32 @@ const longest = 64
  * its spellings has (`Value.keys`), and by these shapes:
  *
  * - A day, in digits or with the name of its month, in any order; of a day without a year, its year may be told elsewhere.
- *   A timestamp is a day and a time of day, and a source of both. A source of a day is one of its month and year.
- * - A time of day on the full hour, of `11am`.
- * - A number that is a sourced one rounded to the decimals written, or, after "about" and its like, to two digits or more.
- *   In a common unit, as `%`, `ms`, `KB` or `million`, also of a sourced number in a related one, and `$` of cents.
- *   `$100K` and `1.6 million` are sources of the number in full.
+ *   A timestamp is a day and a time of day, and a source of both. A source of a day is one of its month and year, and so is
+ *   `2024-05`.
+ * - A time of day on the full hour, of `11am`; without its seconds; and with `Z`, `UTC` or `GMT`.
+ * - A number that is a sourced one rounded to the decimals written, or, after "about" and its like, to two digits or more:
+ *   after "over" not of a smaller one, after "under" and "nearly" not of a larger one. Its sign is that of the source; one
+ *   without a sign is below zero only by a word beside it, as "a loss of".
+ * - A number in `%`, or in a unit of time, length, mass, data or money, of a sourced number in another unit of that kind, if
+ *   the source says its unit: beside the number, or as the name of its field or right before it (`durationMs`, `price`,
+ *   `took 5`). A quantity, as `price`, leaves the unit open. A fraction is a source of its `%`, and `%` one of the fraction.
+ * - `1.6 million`, `$100K`, `1.5e6`, `1.234.567`, `12.345,67` and `USD1,234` are the number in full; in sources also
+ *   `1 234 567` and `1'234'567`.
  * - What stands between `/`, `:`, `#` and `@` in a sourced value, a number of four digits between `_` and `-`, and the
- *   name in a host, as `shop24` of `shop24.com`.
+ *   name in a host, as `shop24` of `shop24.com`. `Order#4711`, `ID:X4711` and `v1.2.3` are known by what they name.
+ * - Two values with `/` or `-` between them, as `101-105`, `$5-$10`, `120/80` and `May 21-24, 2024`, if each of the two has a
+ *   source, however few its digits; numbers of up to three digits with `-` only if they rise.
  *
- * Two values that are joined by `/` or `-` each need a source. Sums and differences have none. An answer that is JSON is
- * read as such. Of an answer 20,000 tokens are read; if there are more it is `truncated` and `unread`, and `action` takes
- * the rest for a value without a source.
+ * Sums and differences have none. What `repeating` results repeat of their `args`, in any spelling, has no source in them.
+ * An answer that is JSON is read as such. Of an answer 20,000 tokens are read; if there are more it is `truncated` and
+ * `unread`, and `action` takes the rest for a value without a source.
  */
-export const judge = ({ answer, evidence, exempt = [], options = {} }: Question): Verdict => {
-  const corpus = Corpus.make(evidence, exempt, maxEvidence)
+export const judge = ({ answer, evidence, exempt = [], options = {}, repeating = [] }: Question): Verdict => {
+  const sources = [
+    ...evidence.map((value) => ({ value })),
+    ...repeating.map(({ args, result }) => ({ value: result, echoed: Corpus.make([{ value: args }], [], maxEvidence) }))
+  ]
+  const corpus = Corpus.make(sources, exempt, maxEvidence)
   const { candidates, isUnread } = Candidate.of(answer, corpus, options)
   const unsupported = candidates.filter(({ isKnown }) => !isKnown)
   return {
@@ -95,9 +108,16 @@ export const judge = ({ answer, evidence, exempt = [], options = {} }: Question)
   }
 }
 
+/** A result, and those arguments of its call that it repeats: in no spelling and in no part is it a source of them. */
+export interface Repeating {
+  readonly result: unknown
+  readonly args: unknown
+}
+
 /** What the record of a run can ground an answer with, and what it exempts. */
 export interface Sourced {
   readonly evidence: ReadonlyArray<unknown>
+  readonly repeating?: ReadonlyArray<Repeating>
   readonly exempt: ReadonlyArray<string>
 }
 
@@ -108,39 +128,41 @@ export interface CorpusOptions {
 
 const payloadOf = (served: string): unknown => Either.getOrElse(Json.parse(served, Sources.limits), () => served)
 
-/** A text without the values that a call's arguments had under these names. */
-const withoutEchoes = (value: unknown, args: unknown, names: ReadonlyArray<string>): unknown => {
-  const echoed = new Set(
-    Object.entries(typeof args === "object" && args !== null ? args : {})
-      .filter(([name]) => names.includes(name))
-      .flatMap(([, own]) => Value.fromJson(own).flatMap(({ text }) => Value.keys(text).map((key) => key.value)))
-  )
-  const text = Sources.readable(typeof value === "string" ? value : (JSON.stringify(value) ?? ""))
-  let kept = ""
-  let from = 0
-  for (const { end, start, text: token } of Value.tokens(text)) {
-    if (!Value.keys(token).some((key) => echoed.has(key.value))) continue
-    kept += `${text.slice(from, start)} `
-    from = end
-  }
-  return kept + text.slice(from)
+/** A result of a call, with the arguments that the model wrote, and the names of those that the result repeats. */
+export interface Result {
+  readonly outcome: Message.Settlement
+  readonly served: string
+  readonly args?: unknown
+  readonly echoes?: ReadonlyArray<string>
 }
 
 /**
- * What the result of a call grounds, without the values of those `args` that it repeats: all of it, or of an absence its
- * lists. Whether it is an absence the outcome says: a text that only looks like one is data.
+ * What the result of a call grounds: all of it, or of an absence its lists. Whether it is an absence the outcome says: a
+ * text that only looks like one is data.
  */
-export const grounds = (
-  outcome: Message.Settlement,
-  served: string,
-  args?: unknown,
-  echoes: ReadonlyArray<string> = []
-): ReadonlyArray<unknown> => {
+const grounds = ({ outcome, served }: Result): ReadonlyArray<unknown> => {
   if (!CallOutcome.succeeded(outcome)) return []
   const value = payloadOf(served)
-  const read = outcome === "absent" ? Coverage.read(value) : { outcome, grounds: [value] }
-  if (read.outcome === undefined) return []
-  return echoes.length === 0 ? read.grounds : read.grounds.map((one) => withoutEchoes(one, args, echoes))
+  if (outcome !== "absent") return [value]
+  const read = Coverage.read(value)
+  return read.outcome === undefined ? [] : read.grounds
+}
+
+const repeated = ({ args, echoes = [] }: Result): ReadonlyArray<readonly [string, unknown]> =>
+  Object.entries(typeof args === "object" && args !== null ? args : {}).filter(([name]) => echoes.includes(name))
+
+/** The evidence in results, each without what it repeats of the arguments of its call. */
+export const evidence = (results: ReadonlyArray<Result>): Omit<Sourced, "exempt"> => {
+  const found: Array<unknown> = []
+  const repeating: Array<Repeating> = []
+  for (const result of results) {
+    const args = repeated(result)
+    for (const value of grounds(result)) {
+      if (args.length === 0) found.push(value)
+      else repeating.push({ result: value, args: Object.fromEntries(args) })
+    }
+  }
+  return { evidence: found, ...(repeating.length === 0 ? {} : { repeating }) }
 }
 
 /**
@@ -149,7 +171,7 @@ export const grounds = (
  * error, no argument, no earlier answer, no reminder or notice of the runtime's, no tool's definition.
  */
 export const corpus = (events: Iterable<Event.Event>, options: CorpusOptions = {}): Sourced => {
-  const evidence: Array<unknown> = []
+  const results: Array<Result> = []
   const exempt: Array<string> = []
   const args = new Map<string, unknown>()
   let carried: ReadonlyArray<Message.ToolCall> = []
@@ -171,7 +193,7 @@ export const corpus = (events: Iterable<Event.Event>, options: CorpusOptions = {
           const { content, outcome, toolCallId, toolName } = message
           const call = carried.find((one) => one.toolCallId === toolCallId)
           const called = call === undefined ? undefined : payloadOf(call.args)
-          evidence.push(...grounds(outcome, content, called, options.echoes?.(toolName)))
+          results.push({ outcome, served: content, args: called, echoes: options.echoes?.(toolName) ?? [] })
         }
         break
       }
@@ -185,11 +207,11 @@ export const corpus = (events: Iterable<Event.Event>, options: CorpusOptions = {
         const { iteration, outcome, served, toolCallId, toolName } = event
         if (State.isOurs(started, toolName)) break
         const called = args.get(JSON.stringify([iteration, toolCallId]))
-        evidence.push(...grounds(outcome, served, called, options.echoes?.(toolName)))
+        results.push({ outcome, served, args: called, echoes: options.echoes?.(toolName) ?? [] })
       }
     }
   }
-  return { evidence, exempt: exempt.filter((text) => text !== "") }
+  return { ...evidence(results), exempt: exempt.filter((text) => text !== "") }
 }
 
 /**

@@ -23,8 +23,11 @@ export interface Judging {
   readonly echoes?: (toolName: string) => ReadonlyArray<string>
 }
 
-/** The results that ground, each without what it repeats of the arguments that the model wrote. */
-const evidenceOf = (messages: ReadonlyArray<Wire.MessagePiece>, echoes: Judging["echoes"]): ReadonlyArray<unknown> => {
+/** The results of tools, with the arguments that the model wrote. */
+const resultsOf = (
+  messages: ReadonlyArray<Wire.MessagePiece>,
+  echoes: Judging["echoes"]
+): ReadonlyArray<Grounding.Result> => {
   let calls: ReadonlyArray<Message.ToolCall> = []
   return messages.flatMap(({ message, origin }) => {
     if (message.role === "assistant") calls = message.toolCalls
@@ -32,13 +35,13 @@ const evidenceOf = (messages: ReadonlyArray<Wire.MessagePiece>, echoes: Judging[
     const { content, outcome, toolCallId, toolName } = message
     const call = calls.find((one) => one.toolCallId === toolCallId)
     const args = call === undefined ? undefined : Either.getOrUndefined(Json.parse(call.args))
-    return Grounding.grounds(outcome, content, args, echoes?.(toolName))
+    return [{ outcome, served: content, args, echoes: echoes?.(toolName) ?? [] }]
   })
 }
 
 /** As `Grounding.corpus` reads the record: results of calls that returned, and the words of the person and the application. */
 export const sources = ({ messages, pieces }: State.State, echoes?: Judging["echoes"]): Grounding.Sourced => ({
-  evidence: evidenceOf(messages, echoes),
+  ...Grounding.evidence(resultsOf(messages, echoes)),
   exempt: [
     ...messages.flatMap(({ message, origin }) =>
       message.role === "user" && Event.isAuthor(origin) ? [message.content] : []

@@ -13,8 +13,9 @@ export interface Day {
   readonly day?: string
 }
 
-/** A day that is spelled out, where it stands. */
-export interface Spelled extends Day {
+/** A day that is spelled out, or the first and the last of some days, where it stands. */
+export interface Spelled {
+  readonly days: ReadonlyArray<Day>
   readonly start: number
   readonly end: number
 }
@@ -26,8 +27,14 @@ const number = "(\\d{1,2})(?:st|nd|rd|th)?"
 const year = "(?:,? (\\d{4}))?"
 /** No letter, no digit, and no mark that goes on with a digit. */
 const edge = "(?![A-Za-z\\d]|[:.,/-]\\d)"
+const until = `(?:[-–]${number})?`
 const spelled = new RegExp(
-  `(?<![A-Za-z\\d])(?:(${month}) ${number}${edge}${year}${edge}|${number} (?:of )?(${month})${edge}${year}${edge}|(${month}),? (\\d{4})${edge})`,
+  `(?<![A-Za-z\\d])(?:(${month}) ${number}${until}${edge}${year}${edge}|${number}${until} (?:of )?(${month})${edge}${year}${edge}|(${month}),? (\\d{4})${edge})`,
+  "gi"
+)
+/** As `21-May-2024`, `21/May/2024` and `2024-May-21`. */
+const joined = new RegExp(
+  `(?<![A-Za-z\\d])(?:(\\d{1,2})([/-])(${month})\\2(\\d{4})|(\\d{4})-(${month})-(\\d{1,2}))${edge}`,
   "gi"
 )
 
@@ -36,17 +43,30 @@ const monthOf = (name: string): string => String(months.indexOf(name.slice(0, 3)
 /** A leap year, so that a day without a year can be the 29th of February. */
 const anyYear = "2000"
 
+const dayOf = (year: string | undefined, month: string, day: string | undefined): Day | undefined => {
+  const padded = day?.padStart(2, "0")
+  if (padded !== undefined && Spelling.dayOf(year ?? anyYear, month, padded) === undefined) return undefined
+  return { ...(year === undefined ? {} : { year }), month, ...(padded === undefined ? {} : { day: padded }) }
+}
+
 /** The days that a text spells out with the name of a month. */
 export const find = (text: string): ReadonlyArray<Spelled> => {
   const found: Array<Spelled> = []
+  const add = (match: RegExpExecArray, ...days: ReadonlyArray<Day | undefined>): void => {
+    const real = days.filter((day) => day !== undefined)
+    if (real.length < days.length) return
+    found.push({ days: real, start: match.index, end: match.index + match[0].length })
+  }
   for (const match of text.matchAll(spelled)) {
-    const [whole, first, firstDay, firstYear, lastDay, last, lastYear, only, onlyYear] = match
+    const [, first, day, until, firstYear, lastDay, lastUntil, last, lastYear, only, onlyYear] = match
     const month = monthOf(first ?? last ?? only ?? "")
     const year = firstYear ?? lastYear ?? onlyYear
-    const day = (firstDay ?? lastDay)?.padStart(2, "0")
-    if (day !== undefined && Spelling.dayOf(year ?? anyYear, month, day) === undefined) continue
-    const place = { start: match.index, end: match.index + whole.length }
-    found.push({ ...(year === undefined ? {} : { year }), month, ...(day === undefined ? {} : { day }), ...place })
+    const end = until ?? lastUntil
+    add(match, dayOf(year, month, day ?? lastDay), ...(end === undefined ? [] : [dayOf(year, month, end)]))
+  }
+  for (const match of text.matchAll(joined)) {
+    const [, day, , month, year, firstYear, middle, lastDay] = match
+    add(match, dayOf(year ?? firstYear, monthOf(month ?? middle ?? ""), day ?? lastDay))
   }
   return found
 }
@@ -61,9 +81,13 @@ export const hours = (text: string): ReadonlyArray<string> =>
 
 const inDigits = /^(\d{1,2})([./-])(\d{1,2})\2(\d{4})$/
 
-/** Each day of the calendar that a text in digits can be read as: the day before the month, or after it. */
+const monthInDigits = /^((?:1[89]|20|21)\d\d)-(0[1-9]|1[0-2])$/
+
+/** Each day of the calendar that a text in digits can be read as: the day before the month, or after it. Or a month. */
 export const readings = (value: string): ReadonlyArray<Day> => {
   if (!/^\d{1,4}[./-]\d/.test(value)) return []
+  const [isMonth, ofYear = "", month = ""] = monthInDigits.exec(value) ?? []
+  if (isMonth !== undefined) return [{ year: ofYear, month }]
   const [isDate, left = "", , right = "", year = ""] = inDigits.exec(value) ?? []
   const all = isDate === undefined ? [Spelling.keys(value)] : []
   const dates =
@@ -83,6 +107,9 @@ export const stamped = (value: string): { readonly date: string; readonly time: 
   const [isStamp, date = "", time = ""] = stamp.exec(value) ?? []
   return isStamp === undefined ? undefined : { date, time }
 }
+
+/** A time of day without its seconds, if it has some. */
+export const minute = (time: string): string | undefined => /^(\d{2}:\d{2}):\d{2}$/.exec(time)?.[1]
 
 /** The keys under which a source of a day knows it and its parts. A year of its own is a part only of a day that has one. */
 export const keys = ({ day, month, year }: Day): ReadonlyArray<string> => [

@@ -28,7 +28,7 @@ import { dual } from "effect/Function"
  *
  * - `sign dropped`: a number without its minus.
  * - `clock time`: hours 0–23, or 1–12 with AM or PM, and minutes; seconds of `:00` and the day mark of a timetable
- *   (`+1`) are dropped. `1:30 PM`, `13:30` and `13:30:00+1` are one.
+ *   (`+1`) are dropped, and so is `Z`, `UTC` or `GMT`. `1:30 PM`, `13:30` and `13:30:00+1` are one.
  */
 export type Normalisation = (typeof normalisations)[number]
 
@@ -134,7 +134,7 @@ const form = (raw: string, use: Names, used: Set<Normalisation>): string => {
   return changed("trailing zeros", text, withoutZeros)
 }
 
-const clock = /^(\d{1,2}):(\d\d)(?::(\d\d))?(?:\+\d|\s?([ap])\.?m\.?)?$/i
+const clock = /^(\d{1,2}):(\d\d)(?::(\d\d))?(?:\+\d|z|utc|gmt|\s?([ap])\.?m\.?)?$/i
 
 /** `HH:MM`, or `HH:MM:SS`, if the text is a time of day. */
 const clockOf = (text: string): string | undefined => {

@@ -205,6 +205,17 @@ describe("Grounding.judge", () => {
   })
 })
 
+describe("The field of a number", () => {
+  it("says what it counts, also if it is a list or says no more than which of some it is", () => {
+    for (const source of [{ latency: { p95: 12345 } }, { latencies: [1, 12345] }, [{ duration: { value: 12345 } }]]) {
+      assert.deepStrictEqual(named("12.345 s", source), [])
+    }
+    for (const source of [{ latency: { at: 12345 } }, { of: [12345] }, { s: 12345 }, { latency: "page 12345 of it" }]) {
+      assert.deepStrictEqual(named("12.345 s", source), ["12.345"])
+    }
+  })
+})
+
 /** Each says in the answer what the source knows in another spelling, or something that only looks like it. */
 const spellings: {
   readonly [kind: string]: ReadonlyArray<readonly [answer: string, source: unknown, known: boolean]>
@@ -234,6 +245,16 @@ const spellings: {
     ["in 2025", "2024-05-21", false],
     ["2024-05-21", "2024-05-21T13:30:00Z", true],
     ["February 29", "2024-02-29", true],
+    ["May 2024", "2024-05", true],
+    ["2024-05", "2024-05-21", true],
+    ["2024-05", "May 2024", true],
+    ["2024-05", "2024-06-21", false],
+    ["2024-05", ["2024", "05"], false],
+    ["2024-13", "2024-12-13", false],
+    ["21-May-2024", "2024-05-21", true],
+    ["21-May-2024", "2024-05-22", false],
+    ["2024-05-21", "21/May/2024", true],
+    ["2024-May-21", "2024-05-21", true],
     ["May 32, 2024", "2024", true],
     ["May 21:30", "2024-05-21", false],
     ["Mayor 2100", "2024-05-21", false]
@@ -254,7 +275,45 @@ const spellings: {
     ["2024-05-21T13:30:00Z", "2024-05-21 14:30:00", false],
     ["2024-05-21T13:30:00Z", "2024-05-22 13:30:00", false],
     ["10:00-12:30", ["10:00", "12:30"], true],
-    ["10:00-12:30", ["10:00", "12:31"], false]
+    ["10:00-12:30", ["10:00", "12:31"], false],
+    ["13:30", "13:30:45", true],
+    ["1:30 PM", "2024-05-21T13:30:45Z", true],
+    ["13:31", "13:30:45", false],
+    ["13:30:45", "13:30", false],
+    ["14:00Z", "2024-05-21T14:00:00Z", true],
+    ["14:00UTC", "14:00", true],
+    ["14:00Z", "15:00", false],
+    ["2024-05-21T13:30Z", "2024-05-21T13:30:45Z", true]
+  ],
+  "a range": [
+    ["rooms 101-105", [101, 105], true],
+    ["rooms 101-105", [101, 106], false],
+    ["rooms 101-105", [105], false],
+    ["rooms 105-101", [101, 105], false],
+    ["300-400 words", [300, 400], true],
+    ["10-12 minutes", [10, 12], true],
+    ["10-12 minutes", [10.4, 12], false],
+    ["41-46°F", [41, 46], true],
+    ["$5-$10", [5, 10], true],
+    ["$5-10", [5, 11], false],
+    ["10k-20k", ["10k", "20k"], true],
+    ["seats 12A-14C", ["12A", "14C"], true],
+    ["seats 12A-14D", ["12A", "14C"], false],
+    ["pages 12-1500", [12, 1500], true],
+    ["pages 12-1501", [12, 1500], false],
+    ["100/200", [100, 200], true],
+    ["120/80", [120, 80], true],
+    ["120/81", [120, 80], false],
+    ["2024-05-21/2024-05-24", ["2024-05-21", "2024-05-24"], true],
+    ["2024-05-21/2024-05-25", ["2024-05-21", "2024-05-24"], false],
+    ["May 21-24, 2024", ["2024-05-21", "2024-05-24"], true],
+    ["May 21–24, 2024", ["2024-05-21", "2024-05-24"], true],
+    ["21-24 May 2024", ["2024-05-21", "2024-05-24"], true],
+    ["May 21-24", ["2024-05-21", "2024-05-24"], true],
+    ["May 21-25, 2024", ["2024-05-21", "2024-05-24"], false],
+    ["2024-05-24", "May 21-24, 2024", true],
+    ["2024-11-12", [2024, 11, 12], false],
+    ["rev 10-11-12", [10, 11, 12], false]
   ],
   thousands: [
     ["10,519", 10519, true],
@@ -262,7 +321,49 @@ const spellings: {
     ["$10,519.00", 10519, true],
     ["10,519", 10518, false],
     ["10,519", [10, 519], false],
-    ["1234.50", 1234.5, true]
+    ["1234.50", 1234.5, true],
+    ["1.234.567", 1234567, true],
+    ["1.234.567", 1234568, false],
+    ["12.345,67", 12345.67, true],
+    ["12.345,67", 12345.68, false],
+    ["12.345,67", "12.345,67", true],
+    ["12345.67", "12.345,67", true],
+    ["1.2.345", 12345, false],
+    ["1234567", "1 234 567", true],
+    ["1234567", "1'234'567", true],
+    ["1234567", "1\u00a0234\u00a0567", true],
+    ["1234567.89", "1 234 567,89", true],
+    ["1234568", "1 234 567", false],
+    ["1234", "1 234", false],
+    ["USD1,234", 1234, true],
+    ["USD1,234.50", 1234.5, true],
+    ["USD1,234", 1235, false],
+    ["US$1,234", 1234, true],
+    ["US$1,235", 1234, false],
+    ["$1,234/month", 1234, true],
+    ["$1,235/month", 1234, false],
+    ["1.5e6", 1500000, true],
+    ["1.5e6", 1600000, false],
+    ["1500000", "1.5e6", true],
+    ["1500001", "1.5e6", false],
+    ["0.00000012345", 1.2345e-7, true]
+  ],
+  "a sign": [
+    ["a profit of 5000", { profit: -5000 }, false],
+    ["a loss of 5000", { profit: -5000 }, true],
+    ["5000 below", { height: -5000 }, true],
+    ["a loss of 5001", { profit: -5000 }, false],
+    ["it is -5000", { profit: -5000 }, true],
+    ["it is −5000", { profit: -5000 }, true],
+    ["it is −5000", { profit: 5000 }, false],
+    ["it is -5000", { balance: 5000 }, false],
+    ["a loss: -5000", { balance: 5000 }, false],
+    ["it is -5000", "a loss of 5000", true],
+    ["it is -$1,234.50", { balance: 1234.5 }, false],
+    ["it is -1.235 million", { balance: 1234567 }, false],
+    ["34.6037° S", -34.6037, true],
+    ["34.6037° N", -34.6037, false],
+    ["order A-5000", ["A-5000"], true]
   ],
   "a rounding": [
     ["1234.57", 1234.5678, true],
@@ -277,6 +378,16 @@ const spellings: {
     ["roughly 12,400", 12345, false],
     ["over 12,000", 12345, true],
     ["about 10,000", 12345, false],
+    ["over 12,000", 11950, false],
+    ["more than 12,000", 11950, false],
+    ["over 12,000", 12000, true],
+    ["under 12,000", 11950, true],
+    ["under 12,000", 12345, false],
+    ["less than 12,000", 12040, false],
+    ["nearly 12,000", 11950, true],
+    ["nearly 12,000", 12040, false],
+    ["around 12,000", 12040, true],
+    ["over 1234.5", 1234.46, false],
     ["about 12,340", 12345, true],
     ["~12,300", 12345, true],
     ["-1,235", -1234.5678, true]
@@ -295,12 +406,42 @@ const spellings: {
     ["1,700,000 people", "1.6 million people", false],
     ["1,600,000", "$1.6M", true],
     ["1,600,000", "1.6m of rope", false],
-    ["1234ms", 1.234, true],
-    ["1,234 ms", 1.235, false],
-    ["12.345s", 12345, true],
-    ["12.345 s", 12345, true],
-    ["1536 KB", 1572864, true],
-    ["1537 KB", 1572864, false],
+    ["1234ms", "1.234 s", true],
+    ["1234ms", { seconds: 1.234 }, true],
+    ["1234ms", 1.234, false],
+    ["1,234 ms", "1.235 s", false],
+    ["12.345s", { elapsed: 12345 }, true],
+    ["12.345s", { elapsed: 12346 }, false],
+    ["12.345 s", { durationMs: 12345 }, true],
+    ["12.345 s", { duration_ms: [12345] }, true],
+    ["12.345 s", { duration_us: 12345 }, false],
+    ["12.345 s", "It took 12345.", true],
+    ["12.345 s", "It is 12345.", false],
+    ["5000 ms", { n: 5 }, false],
+    ["5000 ms", { seconds: 5 }, true],
+    ["5000 ms", "5 minutes", false],
+    ["3,000 ms", "page 3 of 9", false],
+    ["10800 seconds", { rank: 3 }, false],
+    ["10800 seconds", "3 hours", true],
+    ["86,400 seconds", "1 day", true],
+    ["1500 milliseconds", "1.5 s", true],
+    ["1536 KB", { bytes: 1572864 }, true],
+    ["1537 KB", { bytes: 1572864 }, false],
+    ["1536 KB", { count: 1572864 }, false],
+    ["2048 bytes", "2 KB", true],
+    ["2000 meters", "2 km", true],
+    ["2000 meters", "2 kg", false],
+    ["1,234 kilometers", "1234000 m", true],
+    ["5000 grams", "5 kg", true],
+    ["1200 cents", 12, false],
+    ["1200 cents", { price: 12 }, true],
+    ["1200 cents", "12 apples", false],
+    ["1200 cents", "€12", true],
+    ["1000%", 10, false],
+    ["1000%", { rate: 10 }, true],
+    ["0.1235", "12.35%", true],
+    ["0.1236", "12.35%", false],
+    ["0.1235", "12.35 kg", false],
     ["$1,234.50", { cents: 123450 }, true],
     ["$1,234.51", { cents: 123450 }, false],
     ["1234.50", { cents: 123450 }, false],
@@ -342,7 +483,14 @@ const spellings: {
     ["HAT069/HAT083", ["HAT069", "HAT083"], true],
     ["HAT069/HAT084", ["HAT069", "HAT083"], false],
     ["the 20th", "", true],
-    ["ABC-1234", "1234", false]
+    ["ABC-1234", "1234", false],
+    ["Order#4711", "4711", true],
+    ["Order#4712", "4711", false],
+    ["ID:X4711", "X4711", true],
+    ["ID:X4712", "X4711", false],
+    ["v1.2.3", "1.2.3", true],
+    ["v1.2.4", "1.2.3", false],
+    ["1.2.3", "v1.2.3", true]
   ]
 }
 
@@ -538,6 +686,65 @@ describe("Grounding.corpus", () => {
     const [, result] = events
     const alone = Grounding.corpus(result === undefined ? [] : [result], { echoes })
     assert.deepStrictEqual(Grounding.judge({ answer: "X4711", ...alone }).unsupported, [])
+  })
+
+  /** Each result says the argument in another spelling, or with it as a part of something else. */
+  const repeats: ReadonlyArray<readonly [arg: unknown, result: string, value: string, isEcho: boolean]> = [
+    ["99887", '{"url":"https://shop/orders/99887"}', "99887", true],
+    ["99887", '{"url":"https://shop/orders/99887/lines/55443"}', "55443", false],
+    ["99887", "order_99887 is unknown", "99887", true],
+    ["99887", "order_99886 is there", "99886", false],
+    ["99887", '{"99887":{"found":false}}', "99887", true],
+    [99887, '{"id":"99,887"}', "99887", true],
+    ["X 99887", "no X_99887 here", "99887", true],
+    ["A-1001", "order:A-1001 is unknown", "A-1001", true],
+    ["order:A-1001", "A-1001 is unknown", "A-1001", true],
+    ["2024-05-21", "on May 21, 2024", "2024-05-21", true],
+    ["2024-05-21", "on May 21-24, 2024", "May 21, 2024", true],
+    ["2024-05-21", "on May 21-24, 2024", "May 24, 2024", false],
+    ["2024-05-21", '{"on":"2024-05-21T00:00:00Z"}', "2024-05-21", true],
+    ["2024-05-21", '{"on":"2024-05-21T13:30:00Z"}', "13:30", false],
+    ["May 21, 2024", '{"on":"2024-05-21"}', "05/21/2024", true],
+    ["13:30:00", "at 1:30 PM", "13:30", true],
+    ["11am", "at 11:00", "11:00 AM", true],
+    [1234.6, '{"amount":1235}', "1235", true],
+    [1234.6, '{"amount":1236}', "1236", false],
+    [1234.6, '{"amount":"$1.2346K"}', "1234.6", true],
+    [1234.6, '{"amount":"$1.2346K"}', "$1.2346K", true],
+    [1234567, "1'234'567 of them", "1,234,567", true],
+    [{ timeoutMs: 5000 }, "waited 5 s", "5000 ms", true],
+    [["ship X-99887 now"], "cannot ship X-99887 now", "X-99887", true],
+    ["99887", '[{"id":"99887","like":["99888"]}]', "99888", false]
+  ]
+  for (const [arg, result, value, isEcho] of repeats) {
+    it(`${isEcho ? "takes" : "does not take"} ${value} of ${result} for an echo of ${JSON.stringify(arg)}`, () => {
+      const events = [started, called({ of: arg }), settled("ran-ok", result)]
+      const isNamed = (...more: ReadonlyArray<Event.Event>) =>
+        Grounding.judge({ answer: value, ...Grounding.corpus([...events, ...more], { echoes: () => ["of"] }) })
+          .unsupported.length > 0
+      assert.strictEqual(isNamed(), isEcho)
+      const other: Event.Event = { _tag: "ToolSettled", ...at, toolCallId: "d", outcome: "ran-ok", served: result }
+      assert.isFalse(isNamed(other))
+      assert.isFalse(Grounding.judge({ answer: value, ...Grounding.corpus(events) }).unsupported.length > 0)
+    })
+  }
+
+  it("takes nothing from any spelling of an echo: the answer is judged as if there were no result", () => {
+    const texts = FastCheck.stringOf(FastCheck.constantFrom(..."aB19.,:-/#_ "), { maxLength: 16 })
+    FastCheck.assert(
+      FastCheck.property(texts, (arg) => {
+        const alone = named(arg)
+        for (const result of [arg, { id: arg }, { [arg]: arg }, `${arg} is unknown`, `no order ${arg} here`, [[arg]]]) {
+          const repeating = [{ result, args: { of: arg } }]
+          const verdict = Grounding.judge({ answer: arg, evidence: [], repeating })
+          assert.deepStrictEqual(
+            verdict.unsupported.map(({ value }) => value),
+            alone
+          )
+        }
+      }),
+      { numRuns: 2_000 }
+    )
   })
 
   it("takes the echo of a call from the arguments of that call", () => {
