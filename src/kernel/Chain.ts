@@ -115,7 +115,7 @@ export type Node = ValueNode | CarrierNode | CallNode | RootNode | MapNode | Art
 
 /**
  * `carried`: the piece held the value. `returned`: the call returned the result. `argued`: the call's arguments held the
- * value. `said`: the reply held it, and was itself written by the model. `declared`: the findings
+ * value. `said`: the reply held it, and was itself written by the model, or a notice quoted one. `declared`: the findings
  * held it, and the model had declared it there; of a boundary, the result of the call declared it. `told`: a person or the application wrote it.
  * `observed`: the tool read or did it in the world. `rode`: the map's lease put the piece on the wire. `founded`: it is
  * why the map takes part at all. `engaged`, `parked`: it is what changed the map's lease last.
@@ -145,7 +145,7 @@ export interface Edge {
 /**
  * Where a chain stops short. `nowhere`: no piece on the wire held the value. `untold`: a foreign trace does not hold it.
  * `cut`: a message held it that had
- * left the window by then. `summarized`: what held it is a summary, which a model wrote and which is no source.
+ * left the window by then. `collapsed`: a result held it that was sent as a ticket by then. `summarized`: what held it is a summary, which a model wrote and which is no source.
  * `elsewhere`: the message was carried from another run, whose record goes on. `no-answer`, `not-found`: there is nothing to ask about. `several`: the id that was asked about names calls of other passes too. `drift`: the record's wire hash is not that of its events.
  * `unrecorded`: the record does not tell who stored an artifact. `limit`: the chain has more than it was allowed to show.
  */
@@ -153,6 +153,7 @@ export interface Gap {
   readonly kind:
     | "nowhere"
     | "cut"
+    | "collapsed"
     | "summarized"
     | "untold"
     | "elsewhere"

@@ -123,7 +123,11 @@ export const file = (declared: FindingRead.Declared, servedIds: ReadonlyArray<st
   for (const row of rows) {
     if (row.kind !== "standing" || row.standing !== "ruled-out" || row.unknownId === true) continue
     const absence = byId.get(row.toolCallId)?.absence
-    if (absence === undefined || place.rowCount + rows.length + unsettled.length >= mostRows) continue
+    if (absence === undefined) continue
+    if (place.rowCount + rows.length + unsettled.length >= mostRows) {
+      rejected.push({ code: "ledger-full" })
+      continue
+    }
     const seq = place.seq + rows.length + unsettled.length
     unsettled.push({ kind: "unsettled", seq, iteration, toolCallId: row.toolCallId, ...absence })
   }
@@ -157,7 +161,7 @@ export const contingent = (used: unknown, use: Use): Contingencies => {
       new Set(results.flatMap(({ toolCallId, values }) => (values.has(value) ? [toolCallId] : [])))
     )
     const [first, ...rest] = ids.flatMap((toolCallId): ReadonlyArray<FindingRow.Carrier> => {
-      const row = fold.standingOf.get(toolCallId)
+      const row = FindingFold.standing(fold, toolCallId)
       if (row === undefined || row.unknownId === true || row.standing === "fact") return []
       return [{ toolCallId, standing: row.standing }]
     })

@@ -8,28 +8,14 @@
  * @internal
  */
 import { dual } from "effect/Function"
-import * as Either from "effect/Either"
 import * as HashMap from "effect/HashMap"
 import * as Option from "effect/Option"
-import * as Assertion from "./Assertion.ts"
 import * as CallOutcome from "./CallOutcome.ts"
+import * as FindingConflicts from "./FindingConflicts.ts"
 import type * as FindingRow from "./FindingRow.ts"
-import * as Json from "./Json.ts"
 import type * as Message from "./Message.ts"
 
-/** `epoch` is `null` while assertions have none. */
-export type Key = readonly [kind: string, id: string, predicate: string, epoch: null]
-
-/** An assertion with the row that has it. */
-export interface Witness extends FindingRow.Assertion {
-  readonly row: FindingRow.Standing
-}
-
-/** Current facts give one thing two or more values. All that speak of it are here, in row order; none is preferred. */
-export interface Conflict {
-  readonly key: Key
-  readonly assertions: ReadonlyArray<Witness>
-}
+export type { Conflict, Key, Witness } from "./FindingConflicts.ts"
 
 interface Named {
   readonly at: number
@@ -40,13 +26,15 @@ interface Named {
 interface Kept {
   readonly standings: HashMap.HashMap<string, Named>
   readonly unsettled: HashMap.HashMap<string, FindingRow.Unsettled>
+  readonly said: FindingConflicts.FindingConflicts
 }
 
-/** The maps go from call id to row, and iterate in the order in which results were first named. */
+/** The maps go from call id to row; they and the list are in the order in which results were first named. */
 export interface Fold {
+  readonly standings: ReadonlyArray<FindingRow.Standing>
   readonly standingOf: ReadonlyMap<string, FindingRow.Standing>
   readonly hasStanding: boolean
-  readonly conflicts: ReadonlyArray<Conflict>
+  readonly conflicts: ReadonlyArray<FindingConflicts.Conflict>
   readonly unsettled: ReadonlyMap<string, FindingRow.Unsettled>
   readonly kept: Kept
 }
@@ -56,37 +44,31 @@ const once = <A>(compute: () => A): (() => A) => {
   return () => (computed ??= { value: compute() }).value
 }
 
-const keyOf = ({ predicate, subject }: FindingRow.Assertion): Key => [subject.kind, subject.id, predicate, null]
-
-const written = ({ value }: Witness): string => Either.getOrElse(Json.canonical(value), () => "")
-
-const conflictsOf = (standings: Iterable<FindingRow.Standing>): ReadonlyArray<Conflict> => {
-  const facts = Array.from(standings)
-    .filter(({ standing }) => standing === "fact")
-    .sort((one, other) => one.seq - other.seq)
-  const witnesses = facts.flatMap((row) => row.assertions.map((assertion): Witness => ({ ...assertion, row })))
-  return Assertion.contested(witnesses, (witness) => JSON.stringify(keyOf(witness)), written).map(({ group }) => ({
-    key: keyOf(group[0]),
-    assertions: group
-  }))
-}
-
 const make = (kept: Kept): Fold => {
-  const standingOf = once(() => {
-    const named = Array.from(HashMap.values(kept.standings)).sort((one, other) => one.at - other.at)
-    return new Map(named.map(({ row }) => [row.toolCallId, row]))
+  const standings = once(() => {
+    const named: Array<FindingRow.Standing> = []
+    HashMap.forEach(kept.standings, ({ at, row }) => {
+      named[at] = row
+    })
+    return named
   })
-  const conflicts = once(() => conflictsOf(standingOf().values()))
+  const standingOf = once(() => {
+    return new Map(standings().map((row) => [row.toolCallId, row]))
+  })
+  const conflicts = once(() => FindingConflicts.conflicts(kept.said))
   const unsettled = once(
     () =>
       new Map(
-        Array.from(standingOf().values()).flatMap(({ standing, toolCallId }) => {
+        standings().flatMap(({ standing, toolCallId }) => {
           const row = HashMap.get(kept.unsettled, toolCallId)
           return standing === "ruled-out" && Option.isSome(row) ? [[toolCallId, row.value] as const] : []
         })
       )
   )
   return {
+    get standings() {
+      return standings()
+    },
     get standingOf() {
       return standingOf()
     },
@@ -101,25 +83,34 @@ const make = (kept: Kept): Fold => {
   }
 }
 
-export const empty: Fold = make({ standings: HashMap.empty(), unsettled: HashMap.empty() })
+export const empty: Fold = make({
+  standings: HashMap.empty(),
+  unsettled: HashMap.empty(),
+  said: FindingConflicts.empty
+})
 
 /** The fold with one more row. The latest standing of a result counts; contingent and basis rows change nothing. */
 export const step: {
   (row: FindingRow.Row): (self: Fold) => Fold
   (self: Fold, row: FindingRow.Row): Fold
 } = dual(2, (self: Fold, row: FindingRow.Row): Fold => {
-  const { standings, unsettled } = self.kept
+  const { said, standings, unsettled } = self.kept
   switch (row.kind) {
     case "basis":
     case "contingent":
       return self
     case "standing": {
       const before = HashMap.get(standings, row.toolCallId)
-      const at = Option.isSome(before) ? before.value.at : HashMap.size(standings)
-      return make({ standings: HashMap.set(standings, row.toolCallId, { at, row }), unsettled })
+      const known = Option.getOrUndefined(before)
+      const at = known?.at ?? HashMap.size(standings)
+      return make({
+        standings: HashMap.set(standings, row.toolCallId, { at, row }),
+        unsettled,
+        said: FindingConflicts.step(said, row, known?.row, at)
+      })
     }
     case "unsettled":
-      return make({ standings, unsettled: HashMap.set(unsettled, row.toolCallId, row) })
+      return make({ standings, unsettled: HashMap.set(unsettled, row.toolCallId, row), said })
   }
 })
 
@@ -142,14 +133,14 @@ export const servedToolCallIds = (messages: ReadonlyArray<Message.Message>): Rea
 }
 
 /** The served results that nobody named, in the order in which they are served. */
-export const undeclared = (servedIds: ReadonlyArray<string>, { standingOf }: Fold): ReadonlyArray<string> =>
-  Array.from(new Set(servedIds)).filter((id) => !standingOf.has(id))
+export const undeclared = (servedIds: ReadonlyArray<string>, self: Fold): ReadonlyArray<string> =>
+  Array.from(new Set(servedIds)).filter((id) => standing(self, id) === undefined)
 
 /** The served results that default collapse leaves readable, newest first. */
-export const offered = (servedIds: ReadonlyArray<string>, { standingOf }: Fold): ReadonlyArray<string> =>
+export const offered = (servedIds: ReadonlyArray<string>, self: Fold): ReadonlyArray<string> =>
   Array.from(new Set(servedIds))
     .filter((id) => {
-      const row = standingOf.get(id)
+      const row = standing(self, id)
       return row === undefined || row.standing === "fact" || row.standing === "open" || row.unknownId === true
     })
     .reverse()

@@ -17,6 +17,7 @@ import type * as FindingRow from "./FindingRow.ts"
 import * as FindingWire from "./FindingWire.ts"
 import * as Json from "./Json.ts"
 import type * as State from "./State.ts"
+import type * as Value from "./Value.ts"
 import type * as Wire from "./Wire.ts"
 
 const valuesOf = new WeakMap<object, ReadonlySet<string>>()
@@ -56,7 +57,8 @@ const begin = (state: State.State, { ledger }: Wire.Served): Filing => ({
   ledger,
   count: ledger.rows.length,
   fold: ledger.fold,
-  conflicted: new Set(state.findings?.conflicted)
+  // What a reply files is the same from every prefix of it: not what it has filed itself.
+  conflicted: new Set(state.findings?.conflictedSent)
 })
 
 const add = (filing: Filing, rows: ReadonlyArray<FindingRow.Row>): void => {
@@ -108,10 +110,12 @@ const use = (
   state: State.State,
   iteration: number,
   declaredOn: FindingRow.DeclaredOn,
-  used: unknown
+  used: unknown,
+  options: Value.Options | undefined
 ): void => {
   if (!filing.fold.hasStanding) return
   const { overflow, rows } = FindingFiling.contingent(used, {
+    ...(options === undefined ? {} : { options }),
     ...placeOf(filing, iteration, declaredOn),
     fold: filing.fold,
     isExempt: isExempt(state)
@@ -135,7 +139,11 @@ const use = (
  * What the calls of the open reply declare and use, in their order, as far as it is not on the record: all of it before
  * any of them runs, by the standings and the results of the wire that the reply answers.
  */
-export const ofCalls = (state: State.State, known: CallArguments.Known): ReadonlyArray<FindingEvent.Filed> => {
+export const ofCalls = (
+  state: State.State,
+  known: CallArguments.Known,
+  options?: Value.Options
+): ReadonlyArray<FindingEvent.Filed> => {
   const base = state.marks.at(-1)?.findings
   const { open } = state.transcript
   // All of it is on the record before the first call is started or settled.
@@ -150,22 +158,34 @@ export const ofCalls = (state: State.State, known: CallArguments.Known): Readonl
     const own = CallArguments.findings(known, call.toolName, read.right)
     declare(filing, state.iteration, declaredOn, own)
     if (CallArguments.toolOf(known, call.toolName) !== undefined)
-      use(filing, state, state.iteration, declaredOn, own.args)
+      use(filing, state, state.iteration, declaredOn, own.args, options)
   }
   return filing.events.slice(state.findings?.filed)
 }
 
 /**
- * What an answer declares, and its values that rest on what is no fact, as far as they are not on the record. A text
- * declares nothing, and a call has been filed.
+ * What a reply that would be the answer declares, and its values that rest on what is no fact, as far as they are not on
+ * the record. JSON declares and uses whatever becomes of it, as a call does; a text declares nothing, and a call has been
+ * filed.
  */
-export const ofAnswer = (state: State.State, final: State.Final): ReadonlyArray<FindingEvent.Filed> => {
-  const base = state.marks.at(-1)?.findings
+export const ofAnswer = (
+  state: State.State,
+  final: State.Final,
+  options?: Value.Options
+): ReadonlyArray<FindingEvent.Filed> => {
+  const mark = state.marks.at(-1)
+  const base = mark?.findings
   if (base === undefined || final.given?.by === "call") return []
   const filing = begin(state, base)
-  const read = final.given === undefined ? Either.left(undefined) : CallArguments.read(final.content)
-  if (Either.isRight(read)) declare(filing, final.iteration, "answer", FindingRead.read(read.right))
-  use(filing, state, final.iteration, "answer", final.given === undefined ? final.content : final.given.value)
+  if (mark?.parameters.answerSchema === undefined) {
+    use(filing, state, final.iteration, "answer", final.content, options)
+  } else {
+    const read = CallArguments.read(final.content)
+    if (Either.isLeft(read)) return []
+    const own = FindingRead.read(read.right)
+    declare(filing, final.iteration, "answer", own)
+    use(filing, state, final.iteration, "answer", own.args, options)
+  }
   return filing.events.slice(state.findings?.filed)
 }
 
@@ -174,7 +194,7 @@ const without = ({ text: _, ...block }: FindingEvent.Block & { readonly text: st
 /** How many of each a ledger holds. */
 export const counts = (ledger: FindingWire.Ledger): FindingEvent.Counts => {
   const { fold, rows } = ledger
-  const standings = Array.from(fold.standingOf.values())
+  const standings = fold.standings
   const are = (word: FindingRow.StandingWord) => standings.filter(({ standing }) => standing === word).length
   const ids = FindingWire.servedIds(ledger)
   return {

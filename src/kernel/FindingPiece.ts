@@ -46,10 +46,57 @@ interface Section {
 
 type Line = () => string
 
-const section = (title: string, lines: ReadonlyArray<Line>, of = lines.slice(0, mostLines)): Section => ({
-  title,
-  lines: of.map((line) => `- ${line()}`),
-  more: lines.length - of.length
+/** What a call had said that it tests. */
+type Tested = (row: FindingRow.Standing) => string | undefined
+
+/** The lines of one kind of row: how many a row has, and each of them, made when it is asked for. */
+interface Kind<R> {
+  readonly size: (row: R) => number
+  readonly line: (row: R, index: number) => Line
+}
+
+/** The first lines of a section, or the last: only those are made. */
+const section = <R>(
+  title: string,
+  rows: ReadonlyArray<R>,
+  { line, size }: Kind<R>,
+  which: "first" | "last" = "first"
+): Section => {
+  let all = 0
+  for (const row of rows) all += size(row)
+  const shown: Array<Line> = []
+  for (let at = 0; at < rows.length && shown.length < mostLines; at++) {
+    const row = rows[which === "first" ? at : rows.length - 1 - at]
+    if (row === undefined) continue
+    const own = size(row)
+    for (let index = 0; index < own && shown.length < mostLines; index++) {
+      shown.push(line(row, which === "first" ? index : own - 1 - index))
+    }
+  }
+  const ordered = which === "first" ? shown : shown.reverse()
+  return { title, lines: ordered.map((line) => `- ${line()}`), more: all - ordered.length }
+}
+
+/** One section of two: the lines of the second after those of the first. */
+const joined = (first: Section, second: Section): Section => {
+  const lines = [...first.lines, ...second.lines].slice(0, mostLines)
+  const more = first.more + first.lines.length + second.more + second.lines.length - lines.length
+  return { ...first, lines, more }
+}
+
+const one = <R>(line: (row: R) => Line): Kind<R> => ({ size: () => 1, line })
+
+const listed = <R>(lines: (row: R) => ReadonlyArray<Line>): Kind<R> => ({
+  size: (row) => lines(row).length,
+  line: (row, index) => lines(row)[index] ?? (() => "")
+})
+
+/** A line for each assertion of a row, or one if it has none. */
+const perAssertion = (
+  of: (row: FindingRow.Standing, assertion?: FindingRow.Assertion) => Line
+): Kind<FindingRow.Standing> => ({
+  size: ({ assertions }) => Math.max(1, assertions.length),
+  line: (row, index) => of(row, row.assertions[index])
 })
 
 const line =
@@ -70,15 +117,13 @@ const asserted = ({ predicate, subject, value }: FindingRow.Assertion): Readonly
   ...FindingLine.value(value)
 ]
 
-const facts = (row: FindingRow.Standing): ReadonlyArray<Line> => {
+const facts = perAssertion((row, assertion) => () => {
   const source = FindingLine.source(row)
-  if (row.assertions.length === 0) return [line("a fact without assertions ← ", ...source)]
-  const unechoed = new Set(row.unechoed?.map((assertion) => JSON.stringify(asserted(assertion))))
-  return row.assertions.map((assertion) => {
-    const mark = unechoed.has(JSON.stringify(asserted(assertion))) ? [" [value not in that result]"] : []
-    return line(...asserted(assertion), " ← ", ...source, ...mark)
-  })
-}
+  if (assertion === undefined) return FindingLine.render(["a fact without assertions ← ", ...source])
+  const said = asserted(assertion)
+  const isUnechoed = row.unechoed?.some((one) => JSON.stringify(asserted(one)) === JSON.stringify(said)) === true
+  return FindingLine.render([...said, " ← ", ...source, ...(isUnechoed ? [" [value not in that result]"] : [])])
+})
 
 const conflict =
   ({ assertions, key: [kind, id, predicate] }: FindingFold.Conflict): Line =>
@@ -88,20 +133,27 @@ const conflict =
     return FindingLine.list(["conflict on ", ...on], sources, " vs ", 2)
   }
 
-const ruledOut = (row: FindingRow.Standing, tested: string | undefined): Line => {
-  const name = row.toolName === undefined ? [] : [FindingLine.id(row.toolName), ", "]
-  const said = row.line === undefined ? [] : [": ", FindingLine.words(row.line)]
-  return line("ruled out (", ...name, ...FindingLine.source(row), ")", ...said, ...noted("tested", tested))
-}
+const ruledOut =
+  (tested: Tested) =>
+  (row: FindingRow.Standing): Line =>
+  () => {
+    const name = row.toolName === undefined ? [] : [FindingLine.id(row.toolName), ", "]
+    const said = row.line === undefined ? [] : [": ", FindingLine.words(row.line)]
+    const source = ["ruled out (", ...name, ...FindingLine.source(row), ")"]
+    return FindingLine.render([...source, ...said, ...noted("tested", tested(row))])
+  }
 
-const opens = (row: FindingRow.Standing, tested: string | undefined): ReadonlyArray<Line> => {
-  const rest = [" ← ", ...FindingLine.source(row), ...noted("settles", row.settles), ...noted("tested", tested)]
-  if (row.assertions.length === 0) return [line("an open result", ...rest)]
-  return row.assertions.map((assertion) => line(...asserted(assertion), ...rest))
-}
+const opens = (tested: Tested) =>
+  perAssertion((row, assertion) => () => {
+    const rest = [" ← ", ...FindingLine.source(row), ...noted("settles", row.settles), ...noted("tested", tested(row))]
+    return FindingLine.render([...(assertion === undefined ? ["an open result"] : asserted(assertion)), ...rest])
+  })
 
-const settling = ({ settles, toolCallId }: FindingRow.Standing): ReadonlyArray<Line> =>
-  settles === undefined ? [] : [line(FindingLine.words(settles), " (to settle tool:", FindingLine.id(toolCallId), ")")]
+const settling: Kind<FindingRow.Standing> = {
+  size: ({ settles }) => (settles === undefined ? 0 : 1),
+  line: ({ settles = "", toolCallId }) =>
+    line(FindingLine.words(settles), " (to settle tool:", FindingLine.id(toolCallId), ")")
+}
 
 const contingent =
   ({ carriers, declaredOn, value }: FindingRow.Contingent): Line =>
@@ -112,7 +164,7 @@ const contingent =
     return FindingLine.list([...use, FindingLine.words(value), " ← "], held, ", ", 1)
   }
 
-const unsettled = (row: FindingRow.Unsettled): ReadonlyArray<Line> => {
+const unsettled = listed((row: FindingRow.Unsettled) => {
   const from = ["tool:", FindingLine.id(row.toolCallId)]
   const items = (key: string, of: ReadonlyArray<FindingRow.Item> = []): ReadonlyArray<Line> =>
     of.map(({ what, why }) => line(...from, ` ${key}: `, FindingLine.words(what), ...noted("why", why)))
@@ -122,7 +174,7 @@ const unsettled = (row: FindingRow.Unsettled): ReadonlyArray<Line> => {
     ...items("cannot_cover", row.cannotCover),
     ...items("try_instead", row.tryInstead === undefined ? [] : [{ what: row.tryInstead }])
   ]
-}
+})
 
 const counted = (what: string, ids: ReadonlyArray<string>, note = ""): Section => {
   const rest = ids.length > mostIds ? [`+${ids.length - mostIds} more`] : []
@@ -133,11 +185,13 @@ const counted = (what: string, ids: ReadonlyArray<string>, note = ""): Section =
 const textOf = ({ lines, more, title }: Section): string =>
   [...(title === undefined ? [] : [title]), ...lines, ...(more > 0 ? [`+${more} more`] : [])].join("\n")
 
-const join = (sections: ReadonlyArray<Section>, dropped: number, ask: Event.Ask): string => {
-  const note = dropped === 0 ? [] : [`(${dropped} lines were left out to keep this notice within its limit.)`]
-  const said = sections.filter(({ lines, more }) => lines.length + more > 0).map(textOf)
-  return [header, ...said, ...note, ...asks[ask], Notice.closing].join("\n\n")
-}
+const noteOf = (dropped: number): ReadonlyArray<string> =>
+  dropped === 0 ? [] : [`(${dropped} lines were left out to keep this notice within its limit.)`]
+
+const isSaid = ({ lines, more }: Section): boolean => lines.length + more > 0
+
+const join = (sections: ReadonlyArray<Section>, dropped: number, ask: Event.Ask): string =>
+  [header, ...sections.filter(isSaid).map(textOf), ...noteOf(dropped), ...asks[ask], Notice.closing].join("\n\n")
 
 /**
  * The text within the ceiling: the last line of whatever section is longest goes until it is. What is counted on a
@@ -145,14 +199,23 @@ const join = (sections: ReadonlyArray<Section>, dropped: number, ask: Event.Ask)
  */
 const within = (sections: ReadonlyArray<Section>, ask: Event.Ask): string => {
   const kept = Array.from(sections)
+  const sizes = kept.map((one) => textOf(one).length)
+  const fixed = join([], 0, ask).length
   for (let dropped = 0; ; dropped++) {
-    const text = join(kept, dropped, ask)
-    if (text.length <= ceiling) return text
-    const sizes = kept.map((one) => (one.title === undefined || one.lines.length === 0 ? 0 : textOf(one).length))
-    const largest = sizes.indexOf(Math.max(...sizes))
+    const said = kept.reduce((sum, one, at) => sum + (isSaid(one) ? (sizes[at] ?? 0) + 2 : 0), 0)
+    const noted = noteOf(dropped).reduce((sum, note) => sum + note.length + 2, 0)
+    if (fixed + said + noted <= ceiling) return join(kept, dropped, ask)
+    const longest = kept.map(({ lines, title }, at) =>
+      title === undefined || lines.length === 0 ? 0 : (sizes[at] ?? 0)
+    )
+    const largest = longest.indexOf(Math.max(...longest))
     const section = kept[largest]
-    if (section === undefined || section.title === undefined || section.lines.length === 0) return text
-    kept[largest] = { ...section, lines: section.lines.slice(0, -1), more: section.more + 1 }
+    if (section === undefined || section.title === undefined || section.lines.length === 0) {
+      return join(kept, dropped, ask)
+    }
+    const shorter = { ...section, lines: section.lines.slice(0, -1), more: section.more + 1 }
+    kept[largest] = shorter
+    sizes[largest] = textOf(shorter).length
   }
 }
 
@@ -171,27 +234,32 @@ export const pieceOf = (
   ask: Event.Ask
 ): FindingsPiece | undefined => {
   if (!fold.hasStanding) return undefined
-  const tested = new Map(rows.flatMap((row) => (row.kind === "basis" ? [[row.toolCallId, row.proposition]] : [])))
-  const standings = Array.from(fold.standingOf.values())
-  const are = (standing: FindingRow.StandingWord) => standings.filter((row) => row.standing === standing)
-  const uses = rows.flatMap((row) => (row.kind === "contingent" ? [contingent(row)] : []))
-  const excluded = are("ruled-out").map((row) => ruledOut(row, tested.get(row.toolCallId)))
+  const propositions = new Map<string, string | undefined>()
+  const uses: Array<FindingRow.Contingent> = []
+  for (const row of rows) {
+    if (row.kind === "basis") propositions.set(row.toolCallId, row.proposition)
+    else if (row.kind === "contingent") uses.push(row)
+  }
+  const tested: Tested = ({ toolCallId }) => propositions.get(toolCallId)
+  const are = (standing: FindingRow.StandingWord) => fold.standings.filter((row) => row.standing === standing)
+  const open = are("open")
+  const conflicts = section("limitations, as declared by the model:", fold.conflicts, one(conflict))
+  const excluded = section("", are("ruled-out"), one(ruledOut(tested)))
   const sections = [
-    section("facts, as declared by the model:", are("fact").flatMap(facts)),
-    section("limitations, as declared by the model:", [...fold.conflicts.map(conflict), ...excluded]),
-    section(
-      "evidenceRefs, as declared by the model:",
-      are("open").flatMap((row) => opens(row, tested.get(row.toolCallId)))
-    ),
-    section("nextSteps, as declared by the model:", are("open").flatMap(settling)),
+    section("facts, as declared by the model:", are("fact"), facts),
+    joined(conflicts, excluded),
+    section("evidenceRefs, as declared by the model:", open, opens(tested)),
+    section("nextSteps, as declared by the model:", open, settling),
     section(
       "contingent, read off the record: the library computed that these values were used with no fact for a source:",
       uses,
-      uses.slice(-mostLines)
+      one(contingent),
+      "last"
     ),
     section(
       "unsettled, read off the record: what absences that were ruled out left open:",
-      Array.from(fold.unsettled.values()).flatMap(unsettled)
+      Array.from(fold.unsettled.values()),
+      unsettled
     ),
     counted(
       "noise",

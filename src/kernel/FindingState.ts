@@ -35,8 +35,9 @@ export interface FindingState {
   /** The characters that each ticket saves, now and on the wire that was sent last. */
   readonly tickets: HashMap.HashMap<string, number>
   readonly ticketsSent: HashMap.HashMap<string, number>
-  /** The keys of the conflicts that are on the record. */
+  /** The keys of the conflicts that are on the record, and of those that were when the wire was sent last. */
   readonly conflicted: HashSet.HashSet<string>
+  readonly conflictedSent: HashSet.HashSet<string>
   /** How much of what the last reply declares and uses is on the record. */
   readonly filed: number
   /** What the next pass has said so far. */
@@ -54,6 +55,7 @@ export const open = (config: Event.Findings): FindingState => ({
   tickets: HashMap.empty(),
   ticketsSent: HashMap.empty(),
   conflicted: HashSet.empty(),
+  conflictedSent: HashSet.empty(),
   filed: 0,
   decided: []
 })
@@ -193,6 +195,7 @@ export const step = (
 export const commit = (self: FindingState): FindingState => ({
   ...self,
   ticketsSent: self.tickets,
+  conflictedSent: self.conflicted,
   filed: 0,
   decided: []
 })

@@ -221,9 +221,13 @@ const answeredWith = (state: State.State, final: State.Final): Event.Answered =>
 })
 
 /** A reply that is not an answer yet, in a run whose answers have a schema. */
-const unread = (spec: Spec, state: State.State, { content, iteration }: State.Final): Decision => {
+const unread = (spec: Spec, state: State.State, final: State.Final): Decision => {
+  const { content, iteration } = final
   if (state.marks.at(-1)?.parameters.answerSchema !== undefined) {
-    return { events: [], command: { _tag: "ReadAnswer", iteration, content } }
+    return {
+      events: FindingPass.ofAnswer(state, final, spec.grounding?.options),
+      command: { _tag: "ReadAnswer", iteration, content }
+    }
   }
   const rejected = Answering.notCalled(iteration)
   const { command, events } = next(spec, Fold.step(state, rejected))
@@ -254,7 +258,9 @@ const answer = (spec: Spec, before: State.State, final: State.Final): Decision =
     return { events: fresh, command: { _tag: "ReadClaims", iteration, value: final.given.value } }
   }
   const answered =
-    state.answered === undefined ? [...FindingPass.ofAnswer(state, final), answeredWith(state, final)] : []
+    state.answered === undefined
+      ? [...FindingPass.ofAnswer(state, final, spec.grounding?.options), answeredWith(state, final)]
+      : []
   const given = answered.reduce<State.State>(Fold.step, state)
   const faults = CheckState.answered(given)
   return finish(given, [...fresh, ...answered, ...faults], end(state, "answered", elapsedMs, undefined))
@@ -267,7 +273,7 @@ const next = (spec: Spec, state: State.State): Decision => {
     return finish(state, [], end(state, "failed", elapsedMs, Refusal.modelFailed(failure.problem)))
   }
   if (state.transcript.open !== undefined) {
-    const events = FindingPass.ofCalls(state, spec)
+    const events = FindingPass.ofCalls(state, spec, spec.grounding?.options)
     const calls = Call.plan(state, spec)
     return { events, command: { _tag: "RunTools", iteration: state.iteration, calls } }
   }

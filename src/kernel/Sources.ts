@@ -295,6 +295,22 @@ export const departed = (sources: Sources, pass: number, text: string, phrase: b
   )
 }
 
+/** The results that held a value, or words, and of which a pass was sent a ticket. */
+export const collapsed = (sources: Sources, pass: number, text: string, phrase: boolean): ReadonlyArray<Found> => {
+  const mark = sources.state.marks.find(({ iteration }) => iteration === pass)
+  if (mark === undefined) return []
+  const isTicket = (piece: Wire.Piece, index: number): boolean =>
+    index < mark.messages &&
+    !WindowWire.isGone(mark.window, index) &&
+    piece.slot === "messages" &&
+    isCollapsed(mark, piece)
+  if (phrase) return sources.state.messages.flatMap((piece, at) => (isTicket(piece, at) ? held(piece, text) : []))
+  return gather(
+    selected(sources.messages, text).filter(({ index, piece }) => isTicket(piece, index)),
+    text
+  )
+}
+
 /** What a summary was made of that held a value, or words. `seq` is the event that holds the summary. */
 export const summarized = (sources: Sources, seq: number, text: string, phrase: boolean): ReadonlyArray<Found> => {
   const made = sources.state.window?.summaries.find(({ outcome }) => outcome?._tag === "Made" && outcome.seq === seq)

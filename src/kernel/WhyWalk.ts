@@ -12,6 +12,7 @@ import * as State from "./State.ts"
 import * as Value from "./Value.ts"
 import * as WhyArtifact from "./WhyArtifact.ts"
 import * as WhyMap from "./WhyMap.ts"
+import * as WhyQuote from "./WhyQuote.ts"
 import * as WindowState from "./WindowState.ts"
 import * as WindowWire from "./WindowWire.ts"
 import type * as Wire from "./Wire.ts"
@@ -116,6 +117,12 @@ const missing = (
   }
   const nowhere = `No spelling of ${value} was on the wire of pass ${pass}`
   const [left] = Sources.departed(walk.sources, pass, text, phrase)
+  const [ticket] = left === undefined ? Sources.collapsed(walk.sources, pass, text, phrase) : []
+  if (ticket !== undefined) {
+    const { standing = "undeclared" } = standingIn(walk, pass, ticket.piece)
+    const held = `${Printable.quote(ticket.piece.id)} held it, which the model had called ${standing}`
+    return gap(walk, "collapsed", id, `${nowhere}: ${held}, so that a ticket was sent in its place.`)
+  }
   if (left === undefined) return gap(walk, "nowhere", id, `${nowhere}.`)
   gap(walk, "cut", id, `${nowhere}: ${Printable.quote(left.piece.id)} held it, and had left the window by then.`)
 }
@@ -161,21 +168,9 @@ const isUnestablished = (walk: Walk, pass: number, found: ReadonlyArray<Sources.
   return standings.length > 0 && !standings.includes("fact")
 }
 
-/** A value of the findings is the model's own: it goes on where the model declared it, the last time. */
-const visitDeclared = (walk: Walk, pass: number, text: string): string | undefined => {
-  const findings = findingsOf(walk, pass)
-  for (const { iteration, toolCallId } of findings === undefined ? [] : FindingWire.declarations(findings.ledger)) {
-    const seq = walk.sources.events.findIndex((event) => event._tag === "ModelReplied" && event.iteration === iteration)
-    const reply = eventAt(walk, seq)
-    const call =
-      reply?._tag === "ModelReplied" ? reply.toolCalls.find((one) => one.toolCallId === toolCallId) : undefined
-    const written = Written.inArguments(call?.args ?? "").find((one) => Value.match(one.text, text) !== undefined)
-    if (written === undefined) continue
-    const place = { seq, pass: iteration, place: "arguments" as const, prefix: `:${Printable.line(toolCallId)}` }
-    return visitValue(walk, place, written)
-  }
-  return undefined
-}
+/** What quotes the model is no source: a why goes on where the model wrote it. */
+const visitQuoted = (walk: Walk, quoted: WhyQuote.Quoted | undefined): string | undefined =>
+  quoted === undefined ? undefined : visitValue(walk, quoted.place, quoted.written)
 
 const visitCarrier = (walk: Walk, from: string, pass: number, found: Sources.Found): void => {
   const { part, piece, text, tokens } = found
@@ -206,7 +201,9 @@ const visitCarrier = (walk: Walk, from: string, pass: number, found: Sources.Fou
   if (piece.id === WindowWire.summaryId) return visitSummary(walk, id, seq, spans[0]?.text ?? "")
   if (piece.slot !== "messages") {
     const what = `${piece.slot === "system" ? "piece" : "definition"} ${Printable.quote(piece.id)}`
-    const declared = piece.id === FindingWire.pieceId ? visitDeclared(walk, pass, spans[0]?.text ?? "") : undefined
+    const isFindings = piece.id === FindingWire.pieceId
+    const quoted = isFindings ? WhyQuote.declared(walk.sources, pass, spans[0]?.text ?? "") : undefined
+    const declared = visitQuoted(walk, quoted)
     if (declared !== undefined) return edge(walk, id, declared, "declared")
     if (origin === "runtime") return visitRoot(walk, id, "runtime", seq, `the framework's ${what}`)
     visitRoot(walk, id, "app", seq, `the application's ${what}`)
@@ -215,9 +212,10 @@ const visitCarrier = (walk: Walk, from: string, pass: number, found: Sources.Fou
   }
   const { message } = piece
   if (message.role === "user") {
-    return origin === "runtime"
-      ? visitRoot(walk, id, "runtime", seq, "the runtime's own words: a reminder")
-      : visitRoot(walk, id, "person", seq, "the person's message")
+    if (origin !== "runtime") return visitRoot(walk, id, "person", seq, "the person's message")
+    const quoted = visitQuoted(walk, WhyQuote.before(walk.sources, seq, spans[0]?.text ?? ""))
+    if (quoted !== undefined) return edge(walk, id, quoted, "said")
+    return visitRoot(walk, id, "runtime", seq, "the runtime's own words: a reminder")
   }
   if (piece.from !== undefined) {
     const where = `${Printable.quote(piece.from.runId)} #${piece.from.seq}`

@@ -162,7 +162,7 @@ const sourceOf = (walk: ScreenVerdict.Graph, carrier: Chain.CarrierNode, room: S
         : "a tool's result"
     }
     case "user":
-      return "the person"
+      return carrier.origin === "runtime" ? "a notice of the runtime" : "the person"
     case "assistant":
       return "an earlier reply"
     case "system":

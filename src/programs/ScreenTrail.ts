@@ -5,6 +5,7 @@
  * @internal
  */
 import type * as Chain from "../kernel/Chain.ts"
+import * as FindingWire from "../kernel/FindingWire.ts"
 import * as ScreenLine from "./ScreenLine.ts"
 import * as ScreenTicker from "./ScreenTicker.ts"
 import * as ScreenVerdict from "./ScreenVerdict.ts"
@@ -145,11 +146,15 @@ const carrierStep = (walk: Walk, carrier: Chain.CarrierNode, by: ReadonlyArray<s
       below: () => [...callBelow(walk, call, carrier.seq), ...gaps]
     }
   const root = roots.find(({ node }) => node.kind === "root")?.node
-  if (root?.kind === "root") return { ...step, where: root.what, below: () => gaps }
+  if (root?.kind === "root") {
+    const own = carrier.pieceId === FindingWire.pieceId ? { claim: "no source", claimStyle: "warn" as const } : {}
+    return { ...step, ...own, where: root.what, below: () => gaps }
+  }
   const said = roots.find(({ node }) => node.kind === "value")?.node
   if (said?.kind === "value") {
-    const place = saidIn[said.place]
-    const claim = { claim: `said${by.length === 0 ? "" : ` · ${by.join(", ")}`}`, claimStyle: "faint" as const }
+    const place = quotedIn(carrier) ?? saidIn[said.place]
+    const word = carrier.pieceId === FindingWire.pieceId ? "declared" : "said"
+    const claim = { claim: `${word}${by.length === 0 ? "" : ` · ${by.join(", ")}`}`, claimStyle: "faint" as const }
     return {
       ...step,
       ...claim,
@@ -162,6 +167,12 @@ const carrierStep = (walk: Walk, carrier: Chain.CarrierNode, by: ReadonlyArray<s
     where: `${carrier.role} piece ${ScreenLine.brief(carrier.pieceId, 48, walk.room)}`,
     below: () => gaps
   }
+}
+
+/** What quotes the model, which is no source. */
+const quotedIn = ({ origin, pieceId, role }: Chain.CarrierNode): string | undefined => {
+  if (pieceId === FindingWire.pieceId) return "the findings, as the model declared them"
+  return role === "user" && origin === "runtime" ? "a notice that quotes the model" : undefined
 }
 
 const saidIn = {

@@ -2,11 +2,13 @@
  * A `ScreenVerdict` is what a chain says of a value that was asked about: whether a cause of it is on the record.
  *
  * A value is `recorded` if a piece on the wire held it that the model did not write itself, or that it wrote in an earlier
- * reply where the value was recorded in turn, or if a call declared it. It is `elsewhere` if the only such piece was carried from another run.
+ * reply where the value was recorded in turn, or if a call declared it. The findings are what the model wrote, and so is
+ * what a notice quotes of it. It is `elsewhere` if the only such piece was carried from another run.
  *
  * @internal
  */
 import type * as Chain from "../kernel/Chain.ts"
+import * as FindingWire from "../kernel/FindingWire.ts"
 
 export type Word = "recorded" | "elsewhere" | "nowhere"
 
@@ -75,9 +77,11 @@ const carriersOf = (walk: Graph, id: string): ReadonlyArray<Chain.CarrierNode> =
 const carrierWord = (walk: Graph, carrier: Chain.CarrierNode, known: Known): Word => {
   if (walk.gaps.get(carrier.id)?.some(({ kind }) => kind === "elsewhere") === true) return "elsewhere"
   return best(
-    next(walk, carrier.id).map(({ edge, node }) =>
-      edge.grounds === "said" ? (known.get(node.id) ?? "nowhere") : "recorded"
-    )
+    next(walk, carrier.id).map(({ edge, node }) => {
+      if (edge.grounds === "said" || edge.grounds === "declared") return known.get(node.id) ?? "nowhere"
+      if (carrier.pieceId === FindingWire.pieceId) return "nowhere"
+      return "recorded"
+    })
   )
 }
 

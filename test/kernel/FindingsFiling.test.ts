@@ -118,6 +118,11 @@ describe("Findings.file", () => {
     assert.deepStrictEqual(full.rejected, [{ index: 1, code: "ledger-full" }])
     const basis = Findings.file(declare([], { proposition: "p" }), [], { ...place, rowCount: 4_096 })
     assert.deepStrictEqual(basis, { rows: [], unsettled: [], rejected: [{ code: "ledger-full" }] })
+    const left = file([{ toolCallId: "a", standing: "ruled-out" }], ["a"], {
+      rowCount: 4_095,
+      results: [ran("a", "", { absence: {} })]
+    })
+    assert.deepStrictEqual([left.rows.length, left.unsettled, left.rejected], [1, [], [{ code: "ledger-full" }]])
   })
 })
 

@@ -317,7 +317,7 @@ describe("A run with findings", () => {
       assert.isEmpty(pieces("4410"))
       assert.deepStrictEqual(
         Why.value(events, "4410").gaps.map(({ kind }) => kind),
-        ["nowhere"]
+        ["collapsed"]
       )
     }).pipe(Effect.provide(services))
   )
@@ -438,6 +438,36 @@ describe("A run with findings", () => {
     }).pipe(Effect.provide(services))
   )
 
+  it.effect("files the rest of a reply from wherever its filing broke off", () => {
+    const several: LLM.Chooser = ({ iteration }) => {
+      if (iteration === 1) return LLM.together(LLM.call("look", { of: "order" }), LLM.call("look", { of: "zone" }))
+      if (iteration > 2) return LLM.say("4410 wait, 5150 are left.")
+      const both = [fact("r1", "A", "costs", 1859), fact("r2", "A", "costs", 1860)]
+      return LLM.together(
+        LLM.call("look", { of: "stock", _findings: { previous: both } }),
+        LLM.call("look", { of: "order", _findings: { previous: [{ toolCallId: "r1", standing: "noise" }, 5] } }),
+        LLM.call("look", { of: "Z-7710", _findings: { previous: [{ toolCallId: "r2", standing: "open" }, "x"] } })
+      )
+    }
+    const severally = [Shop.services, handlers(), LLM.layerScripted(several)] as const
+    return Effect.gen(function* () {
+      const base = yield* played.pipe(Effect.provide(severally))
+      const tags = base.events.map(({ _tag }) => _tag)
+      assert.include(tags, "FindingConflicted")
+      assert.lengthOf(
+        tags.filter((tag) => tag === "FindingDeclared"),
+        3
+      )
+      for (let length = 1; length <= base.events.length; length++) {
+        yield* Effect.gen(function* () {
+          yield* (yield* Record.Record).append("r", 0, base.events.slice(0, length))
+          yield* Agent.resume(agent, "r")
+          assert.deepStrictEqual(yield* Shop.events("r"), base.events, `after ${length}: ${tags[length - 1]}`)
+        }).pipe(Effect.provide(severally))
+      }
+    })
+  })
+
   it.effect("files a conflict once, however often it is stated again", () =>
     Effect.gen(function* () {
       const states: ReadonlyArray<ReadonlyArray<number>> = [[], [1, 2], [2], [1]]
@@ -499,6 +529,23 @@ describe("A run with findings", () => {
         const said = { ...person, origin, message }
         assert.deepStrictEqual(filed({ messages: [...state.messages, said] }), expected, origin)
       }
+    }).pipe(Effect.provide(services))
+  )
+
+  it.effect("takes for data what the application does, in answers and in calls", () =>
+    Effect.gen(function* () {
+      const own = Agent.make({
+        name: "clerk",
+        instructions: "Look.",
+        toolkit,
+        findings: true,
+        grounding: { posture: "assist", exempt: [/z-\d+/i, /5150/] }
+      })
+      const { findings } = yield* Agent.run(own, "What of my order?", { runId: "g" })
+      assert.deepStrictEqual(
+        findings.flatMap((row) => (row.kind === "contingent" ? [row.value] : [])),
+        ["4410"]
+      )
     }).pipe(Effect.provide(services))
   )
 
