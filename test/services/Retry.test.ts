@@ -209,6 +209,45 @@ describe("LLM.layerFallback", () => {
     })
   )
 
+  it.effect("tells of each attempt what came of it, and not what came of one before", () =>
+    Effect.gen(function* () {
+      const { parts, reply } = ask(
+        LLM.layerFallback(
+          [
+            named("a", [LLM.fail("StreamBroken", { after: 1, deltas: ["abc", "d"] }), LLM.fail("Auth")]),
+            named("b", [LLM.say("Yes.")])
+          ],
+          often
+        )
+      )
+      assert.strictEqual((yield* reply).content, "Yes.")
+      assert.deepStrictEqual(
+        parts.flatMap((part) => (part._tag === "Retried" ? [[part.error.reason, part.partialChars]] : [])),
+        [
+          ["StreamBroken", 3],
+          ["Auth", undefined]
+        ]
+      )
+    })
+  )
+
+  it.effect("counts nothing for an attempt that was not applied", () =>
+    Effect.gen(function* () {
+      const usages = (reason: LLM.Reason) =>
+        Effect.gen(function* () {
+          const told: LLM.Part = { _tag: "Usage", usage: { inputTokens: 3 } }
+          const failing = Layer.succeed(LLM.LLM, {
+            stream: () => Stream.concat(Stream.make(told), Stream.fail(LLM.failure(reason, { what: "No." })))
+          })
+          const { parts, reply } = ask(LLM.layerFallback([failing, named("b", [LLM.say("Yes.")])]))
+          yield* reply
+          return parts.flatMap((part) => (part._tag === "Retried" ? [part.usage] : []))
+        })
+      assert.deepStrictEqual(yield* usages("Limited"), [undefined])
+      assert.deepStrictEqual(yield* usages("StreamBroken"), [{ inputTokens: 3 }])
+    })
+  )
+
   it.effect("asks nobody else about a request that is rejected, unless it is told to", () =>
     Effect.gen(function* () {
       const layers = [named("a", [LLM.fail("Rejected")]), named("b", [LLM.say("Yes.")])] as const
@@ -336,6 +375,30 @@ describe("A run whose model fails on the way", () => {
       ])
       const [status, reason] = yield* of({ unknown: { inputTokens: "cut", outputTokens: "cut" } }, "untold")
       assert.deepStrictEqual([status, reason], ["stopped", "UsageUnknown"])
+    }).pipe(Effect.provide(services))
+  )
+
+  it.effect("counts attempts anew in each pass, and goes on within its tokens after one that took nothing", () =>
+    Effect.gen(function* () {
+      const usage = { inputTokens: 2, outputTokens: 1 }
+      const layer = LLM.layerScripted([
+        LLM.fail("Limited"),
+        LLM.fail("Limited"),
+        { ...LLM.call("zone", { n: 1 }), usage },
+        LLM.fail("Limited"),
+        LLM.say("Zone 1.", { usage })
+      ])
+      const limited = agent({ budget: { tokens: 1_000 } })
+      const outcome = yield* Effect.provide(Agent.run(limited, "Which?", { runId: "r" }), layer)
+      assert.deepStrictEqual([outcome.status, outcome.usage], ["answered", { inputTokens: 4, outputTokens: 2 }])
+      assert.deepStrictEqual(
+        find(yield* events("r"), "ModelRetried").map(({ attempt, iteration }) => [iteration, attempt]),
+        [
+          [1, 1],
+          [1, 2],
+          [2, 1]
+        ]
+      )
     }).pipe(Effect.provide(services))
   )
 
