@@ -35,7 +35,7 @@ export const named = (session: Session, runId: string): string => {
   return dir === undefined ? runId : `${runId} --dir ${ScreenSummary.shell(dir)}`
 }
 
-const quote = (word: string): string => Printable.quote(word, 80)
+export const quote = (word: string): string => Printable.quote(word, 80)
 
 const reasonOf = (cause: unknown): string => {
   const code = typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : ""

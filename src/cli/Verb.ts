@@ -70,9 +70,12 @@ export const verbs = [
     least: 1,
     most: 1,
     what: "what was asked and answered, on what, and how",
-    options: [full],
-    details: [runs],
-    examples: ["wherefore show @", "wherefore show run.ndjson --full"]
+    options: [{ name: "prices", value: "FILE", what: "a table of prices, to show what the run cost" }, full],
+    details: [
+      'FILE is JSON: {"currency": "USD", "models": [{"model": "m", "input": "3", "output": "15"}]}, per million tokens, where a model may also have a provider, cacheRead, cacheWrite and reasoning. What the record or the table does not say is named, and never guessed.',
+      runs
+    ],
+    examples: ["wherefore show @", "wherefore show run.ndjson --full", "wherefore show @ --prices prices.json"]
   },
   {
     name: "why",

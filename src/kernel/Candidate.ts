@@ -43,19 +43,14 @@ const pieces = (token: Value.Token, by: RegExp): ReadonlyArray<Value.Token> =>
 const isShort = ({ value }: Value.Token): boolean => /^\d{1,3}$/.test(value)
 
 /** The two ends of a range, as `101-105`, `$5-$10` and `2024-05-21/2024-05-24`, or two values with a slash, as `120/80`. */
-const endsOf = (token: Value.Token): ReadonlyArray<ReadonlyArray<Value.Token>> => {
-  const isDay = Moment.readings(token.value).length > 0
-  return [/[^/]+/g, ...(isDay ? [] : [/[^-]+/g])].flatMap((by) => {
+const endsOf = (token: Value.Token): ReadonlyArray<ReadonlyArray<Value.Token>> =>
+  [/[^/]+/g, /[^-]+/g].flatMap((by) => {
     const ends = pieces(token, by)
     const [first, last] = ends
-    if (first === undefined || last === undefined || ends.length > 2 || !ends.every(({ text }) => /\d/.test(text))) {
-      return []
-    }
-    if (first.start !== token.start || last.end !== token.end) return []
+    if (first?.start !== token.start || last?.end !== token.end) return []
     const isBackwards = token.text.includes("-") && isShort(last) && Number(first.value) >= Number(last.value)
-    return isBackwards ? [] : [ends]
+    return isBackwards || !ends.every(({ text }) => /\d/.test(text)) ? [] : [ends]
   })
-}
 
 /** The parts of a value that is some in one, as `10:00-12:30`, if each of them needs a source of its own. */
 const partsOf = (token: Value.Token, options: Value.Options): ReadonlyArray<Value.Token> => {

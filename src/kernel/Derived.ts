@@ -42,9 +42,6 @@ const lessAfter =
 /** Whether a number without a sign may be one that is below zero. */
 export const isLess = ({ after, before }: Unit.Said): boolean => lessBefore.test(before) || lessAfter.test(after)
 
-/** Whether a minus stands before the number: also one of the typographic kind, which is no part of a value. */
-const isNegative = ({ before }: Unit.Said, value: string): boolean => value.startsWith("-") || before.endsWith("−")
-
 const powers: ReadonlyMap<string, number> = new Map([
   ["k", 1e3],
   ["thousand", 1e3],
@@ -98,7 +95,7 @@ export const isKnown = ({ amounts, plain }: Sourced, said: Unit.Said, value: str
   if (!Number.isFinite(size)) return false
   const { high, low } = boundsOf(said, size)
   const margin = slack * size
-  const negative = isNegative(said, value)
+  const negative = value.startsWith("-")
   const isIn = (numbers: Numbers, factor: number): boolean => {
     const least = (low - margin) * factor
     const most = (high + margin) * factor

@@ -5,12 +5,14 @@
  * @internal
  */
 import type * as Chain from "../kernel/Chain.ts"
+import type * as Cost from "../kernel/Cost.ts"
 import type * as Event from "../kernel/Event.ts"
 import * as Printable from "../kernel/Printable.ts"
 import * as Sources from "../kernel/Sources.ts"
 import * as Usage from "../kernel/Usage.ts"
 import * as Why from "../kernel/Why.ts"
 import * as WindowWire from "../kernel/WindowWire.ts"
+import * as ScreenCost from "./ScreenCost.ts"
 import * as ScreenLine from "./ScreenLine.ts"
 import * as ScreenJudgement from "./ScreenJudgement.ts"
 import * as ScreenMaps from "./ScreenMaps.ts"
@@ -26,6 +28,8 @@ export interface Options {
   readonly whole?: boolean
   /** The run's start, in milliseconds since the epoch. */
   readonly at?: number
+  /** What the run cost, if there was a table of prices. */
+  readonly cost?: Cost.Cost
   /** Nothing is left out to save lines. */
   readonly full?: boolean
 }
@@ -379,6 +383,7 @@ const shown = (run: Account, options: Options): ReadonlyArray<ScreenLine.Line> =
       ? []
       : [[ScreenLine.span("pass      sent  did", "faint")], ...(full ? run.lines : folded(run.lines, 30)), []]),
     ...totalsLines(run, options),
+    ...(options.cost === undefined ? [] : ScreenCost.lines(options.cost, room)),
     ...nextLines(run, options, [
       ...(run.verdicts.some(({ node }) => isTypable(node.value)) ? [`wherefore why ${name}`] : []),
       ...(state.findings === undefined ? [] : [`wherefore findings ${name}`]),

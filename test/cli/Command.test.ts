@@ -284,6 +284,58 @@ describe("The command", () => {
     })
   })
 
+  describe("says what a run cost", () => {
+    const table = (models: ReadonlyArray<object>) =>
+      fixture.write("prices.json", JSON.stringify({ currency: "USD", models }))
+    const paid = async (usage: ReadonlyArray<object>) => {
+      const replies = [{ calls: [{ tool: "look", args: "{}", result: "7" }] }, { say: "It is 7." }]
+      let pass = 0
+      const events = Fixture.play(replies, { runId: "paid", model: "m\u001b[31m" }).map((event) =>
+        event._tag === "ModelReplied" ? { ...event, usage: usage[pass++] ?? {} } : event
+      )
+      fs.rmSync(path.join(fixture.directory, ".wherefore/paid.ndjson"), { force: true })
+      await fixture.record("paid", events)
+    }
+    const whole = { inputTokens: 1_000, cacheReadTokens: 0, cacheWriteTokens: 0, outputTokens: 1 }
+    const model = { model: "m\u001b[31m", input: 0.1, output: "0.7" }
+    const show = ["show", "paid", "--prices", "prices.json"]
+
+    it("exactly, if there is a table of prices", async () => {
+      await paid([whole, whole])
+      table([model])
+      await check(0, show, /\ncost {5}0\.0002014 USD\n(?! {9})/, /^$/)
+      const { stdout } = await check(0, [...show, "--json"], /^/, /^$/)
+      const [first = ""] = lines(stdout)
+      assert.deepInclude(JSON.parse(first).cost, { currency: "USD", amount: "0.0002014", isWhole: true })
+      await check(0, ["show", "paid"], /^(?![^]*\ncost )/, /^$/)
+    })
+
+    it("as far as it is known, and names what is not", async () => {
+      await paid([whole, { inputTokens: 5, unknown: { outputTokens: "cut" } }])
+      table([model])
+      const line =
+        /\ncost {5}at least 0\.0001012 USD\n {9}m[^\u001b\n]* · 2 calls · at least 0\.0001012 USD · output of 1 call was cut off\n/
+      await check(0, show, line, /^$/)
+      table([{ model: "another", input: "1", output: "1" }])
+      await check(
+        0,
+        show,
+        /\ncost {5}unknown\n {9}m[^\u001b\n]* · 2 calls · unknown · 2 calls: it has no price\n/,
+        /^$/
+      )
+    })
+
+    it("or what is wrong with the table", async () => {
+      table([{ ...model, output: "much" }])
+      await check(3, show, /^$/, /^The table of prices cannot be used\. \(found \/models\/0\/output must be a decimal/)
+      fixture.write("prices.json", "{")
+      await check(3, show, /^$/, /^"prices\.json" is not JSON\.\n/)
+      await check(3, ["show", "paid", "--prices", "none.json"], /^$/, /there is no such file/)
+      await check(2, ["show", "paid", "--prices"], /^$/, /--prices needs a value/)
+      fs.rmSync(path.join(fixture.directory, ".wherefore/paid.ndjson"))
+    })
+  })
+
   it("lists what is whole, and what is not, only when it has read all of it", async () => {
     const directory = path.join(fixture.directory, "standing")
     fs.mkdirSync(directory)

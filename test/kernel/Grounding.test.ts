@@ -210,7 +210,12 @@ describe("The field of a number", () => {
     for (const source of [{ latency: { p95: 12345 } }, { latencies: [1, 12345] }, [{ duration: { value: 12345 } }]]) {
       assert.deepStrictEqual(named("12.345 s", source), [])
     }
-    for (const source of [{ latency: { at: 12345 } }, { of: [12345] }, { s: 12345 }, { latency: "page 12345 of it" }]) {
+    for (const source of [
+      { latency: { at: 12345 } },
+      { of: [12345] },
+      { s: 12345 },
+      { latency: "12345 of the pages" }
+    ]) {
       assert.deepStrictEqual(named("12.345 s", source), ["12.345"])
     }
   })
@@ -329,6 +334,10 @@ const spellings: {
     ["12.345,67", "12.345,67", true],
     ["12345.67", "12.345,67", true],
     ["1.2.345", 12345, false],
+    ["1.234.567.8", 1234567, false],
+    ["1234567", "1.234.567.8", false],
+    ["1234567", "x1'234'567", false],
+    ["1234567", "1'234'567'8", false],
     ["1234567", "1 234 567", true],
     ["1234567", "1'234'567", true],
     ["1234567", "1\u00a0234\u00a0567", true],
@@ -431,6 +440,8 @@ const spellings: {
     ["2048 bytes", "2 KB", true],
     ["2000 meters", "2 km", true],
     ["2000 meters", "2 kg", false],
+    ["2000 mm", { m: 2 }, false],
+    ["2000 mm", { height_m: 2 }, true],
     ["1,234 kilometers", "1234000 m", true],
     ["5000 grams", "5 kg", true],
     ["1200 cents", 12, false],
@@ -484,6 +495,7 @@ const spellings: {
     ["HAT069/HAT084", ["HAT069", "HAT083"], false],
     ["the 20th", "", true],
     ["ABC-1234", "1234", false],
+    ["ABC-1234", "ABC and 1234", false],
     ["Order#4711", "4711", true],
     ["Order#4712", "4711", false],
     ["ID:X4711", "X4711", true],
@@ -728,6 +740,17 @@ describe("Grounding.corpus", () => {
       assert.isFalse(Grounding.judge({ answer: value, ...Grounding.corpus(events) }).unsupported.length > 0)
     })
   }
+
+  it("takes a value that one result echoes from another that says it in the same place", () => {
+    const result = "order_99887"
+    const named = (...sources: ReadonlyArray<Partial<Grounding.Question>>) =>
+      Grounding.judge({ answer: "99887", evidence: [], ...Object.assign({}, ...sources) }).unsupported.length > 0
+    const echo = { result, args: { id: 99887 } }
+    assert.isTrue(named({ repeating: [echo] }))
+    assert.isFalse(named({ repeating: [echo, { result, args: { page: 7 } }] }))
+    assert.isFalse(named({ repeating: [echo] }, { evidence: [result] }))
+    assert.isFalse(named({ repeating: [echo] }, { exempt: [result] }))
+  })
 
   it("takes nothing from any spelling of an echo: the answer is judged as if there were no result", () => {
     const texts = FastCheck.stringOf(FastCheck.constantFrom(..."aB19.,:-/#_ "), { maxLength: 16 })

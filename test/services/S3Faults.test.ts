@@ -1,5 +1,6 @@
+import { FetchHttpClient, HttpClient, HttpClientResponse } from "@effect/platform"
 import { afterAll, assert, beforeAll, beforeEach, describe, it } from "@effect/vitest"
-import { Cause, Effect, Either, Logger, Option, Redacted, Schedule, Stream, Tracer } from "effect"
+import { Cause, Effect, Either, Layer, Logger, Option, Redacted, Schedule, Stream, Tracer } from "effect"
 import * as fs from "node:fs"
 import { inspect } from "node:util"
 import type * as Artifact from "../../src/kernel/Artifact.ts"
@@ -88,7 +89,14 @@ describe("S3ArtifactStore, when the store or the network fails", () => {
     [{ refuse: 418 }, /logs/, "after-human"],
     [{ refuse: 200, body: "<html>Welcome</html>" }, /speaks S3/, "after-human"],
     [{ refuse: 200, body: "no XML at all <" }, /speaks S3/, "after-human"],
-    [{ refuse: 200, body: '<!DOCTYPE x [<!ENTITY a "b">]><ListBucketResult/>' }, /speaks S3/, "after-human"],
+    [
+      {
+        refuse: 200,
+        body: '<!DOCTYPE x [<!ENTITY a "b">]><ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>'
+      },
+      /speaks S3/,
+      "after-human"
+    ],
     [
       { refuse: 200, body: "<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>" },
       /speaks S3/,
@@ -181,6 +189,30 @@ describe("S3ArtifactStore, when the store or the network fails", () => {
     })
   )
 
+  it.effect("says so also over a client that takes a short body for a whole one", () =>
+    Effect.gen(function* () {
+      const { given, store } = yield* ready(once)
+      const ref = yield* put(store, "0123456789")
+      const short = Layer.effect(
+        HttpClient.HttpClient,
+        Effect.map(HttpClient.HttpClient, (client) =>
+          HttpClient.transform(client, (answered, request) =>
+            Effect.gen(function* () {
+              const response = yield* answered
+              if (!request.url.includes("/bytes/")) return response
+              const bytes = new Uint8Array(yield* response.arrayBuffer).subarray(0, 4)
+              return HttpClientResponse.fromWeb(request, new Response(bytes, { headers: response.headers }))
+            })
+          )
+        )
+      ).pipe(Layer.provide(FetchHttpClient.layer))
+      const over = yield* S3Server.open(given, short)
+      assert.match((yield* Effect.flip(over.get(scope, ref))).message, /broke off.*4 of 10 bytes/)
+      const { body } = Option.getOrThrow(yield* over.getStream!(scope, ref))
+      assert.match((yield* Effect.flip(Stream.runDrain(body))).message, /broke off.*4 of 10 bytes/)
+    })
+  )
+
   it.effect("reads no more of a body than was put, whatever the store gives", () =>
     Effect.gen(function* () {
       const { given, store } = yield* ready(once)
@@ -198,15 +230,15 @@ describe("S3ArtifactStore, when the store or the network fails", () => {
       const requests = server.seen.length
       assert.strictEqual(requests, 3)
       for (let n = 0; n < requests; n++) {
-        for (const made of ["lose", "reset", { refuse: 503, code: "SlowDown" }] as const) {
+        for (const made of ["lose", "reset", { refuse: 500, done: true }, { refuse: 503, code: "SlowDown" }] as const) {
           troubleAt(n, made)
           const ref = yield* put(store, `${n}`)
           server.reset()
           assert.strictEqual(Option.getOrThrow(yield* store.get(scope, ref)).data, `${n}`)
         }
       }
-      assert.strictEqual((yield* refs(store)).length, 1 + 3 * requests)
-      assert.strictEqual(server.keys(given.prefix).length, 2 * (1 + 3 * requests))
+      assert.strictEqual((yield* refs(store)).length, 1 + 4 * requests)
+      assert.strictEqual(server.keys(given.prefix).length, 2 * (1 + 4 * requests))
     })
   )
 

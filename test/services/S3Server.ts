@@ -18,19 +18,22 @@ export interface Seen {
 }
 
 /**
- * What goes wrong with a request. `refuse` answers, `hang` never does, `reset` breaks off before anything is done, `lose`
+ * What goes wrong with a request. `refuse` answers, `hang` never does, nor does `hold`, after it was done, `reset` breaks off before anything is done, `lose`
  * after it was done, and `cut` in the middle of the answer's body, with the length that it was to have or, if `lies`,
  * with that which it has.
  */
 export type Trouble =
   | {
       readonly refuse: number
+      /** Whether it was done all the same. */
+      readonly done?: boolean
       readonly code?: string
       readonly region?: string
       readonly location?: string
       readonly body?: string
     }
   | "hang"
+  | "hold"
   | "reset"
   | "lose"
   | { readonly cut: number; readonly lies?: boolean }
@@ -39,6 +42,12 @@ const bucket = "artifacts"
 
 const errorOf = (code: string, region?: string) =>
   `<?xml version="1.0"?><Error><Code>${code}</Code>${region === undefined ? "" : `<Region>${region}</Region>`}<Message>no</Message></Error>`
+
+const refuse = (response: http.ServerResponse, refusal: Extract<Trouble, { readonly refuse: number }>): void => {
+  const { body, code, location, refuse, region } = refusal
+  response.writeHead(refuse, { ...(location === undefined ? {} : { location }), date: new Date().toUTCString() })
+  response.end(body ?? (code === undefined ? "no" : errorOf(code, region)))
+}
 
 /** The server's own test account. */
 export const credentials = { accessKeyId: "S3RVER", secretAccessKey: "S3RVER" }
@@ -55,6 +64,8 @@ export class S3Server {
   trouble: (request: Seen) => Trouble | undefined = () => undefined
   /** Done before a request is, for what has to come in between. */
   before: (request: Seen) => void = () => undefined
+  /** Called when a request was done that is not answered. */
+  held: () => void = () => undefined
   #backend: { readonly server: S3rver; readonly port: number } | undefined
   #front: http.Server | undefined
   #turn: Promise<unknown> = Promise.resolve()
@@ -148,18 +159,17 @@ export class S3Server {
     const trouble = this.trouble(seen)
     if (trouble === "hang") return
     if (trouble === "reset") return void response.destroy()
-    if (typeof trouble === "object" && "refuse" in trouble) {
-      const { code, location, refuse, region } = trouble
-      response.writeHead(refuse, { ...(location === undefined ? {} : { location }), date: new Date().toUTCString() })
-      return void response.end(trouble.body ?? (code === undefined ? "no" : errorOf(code, region)))
-    }
+    const isRefused = typeof trouble === "object" && "refuse" in trouble
+    if (isRefused && trouble.done !== true) return refuse(response, trouble)
     const turn = this.#turn.then(() => {
       this.before(seen)
       return this.#own(seen) ?? this.#pass(request, body)
     })
     this.#turn = turn.catch(() => undefined)
     const answered = await turn
+    if (trouble === "hold") return void this.held()
     if (trouble === "lose") return void response.destroy()
+    if (isRefused) return refuse(response, trouble)
     const headers = { ...answered.headers }
     delete headers["transfer-encoding"]
     if (typeof trouble === "object") {
