@@ -2,17 +2,22 @@
  * `ArtifactLayers` are the stores that the benchmark of artifacts compares, each with the least that could be done instead: a
  * file that is flushed, a row, or the hash alone.
  */
+import { FetchHttpClient } from "@effect/platform"
 import { NodeFileSystem } from "@effect/platform-node"
 import { PgClient } from "@effect/sql-pg"
 import { SqliteClient } from "@effect/sql-sqlite-node"
 import * as SqlClient from "@effect/sql/SqlClient"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import { AwsClient } from "aws4fetch"
+import { spawn } from "node:child_process"
 import { createHash } from "node:crypto"
+import { once } from "node:events"
 import * as fs from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { ArtifactStore, SqlArtifactStore } from "wherefore"
+import { ArtifactStore, S3ArtifactStore, SqlArtifactStore } from "wherefore"
 
 /** Writes bytes, and reads them back. */
 export interface Floor {
@@ -115,6 +120,33 @@ const inTables = <A, E>(
     }).pipe(Effect.provide(client))
   )
 
+const bucket = "artifacts"
+/** The server's own test account. */
+const account = { accessKeyId: Redacted.make("S3RVER"), secretAccessKey: Redacted.make("S3RVER") }
+
+const serving = async (directory: string) => {
+  const program = new URL("./objects.ts", import.meta.url).pathname
+  const server = spawn(process.execPath, ["--import", "tsx", program, directory, bucket], {
+    stdio: ["ignore", "pipe", "inherit"]
+  })
+  const [port] = await once(server.stdout, "data")
+  const close = async () => {
+    server.kill()
+    await once(server, "exit")
+  }
+  return { endpoint: `http://127.0.0.1:${String(port).trim()}`, close }
+}
+
+const putting = (url: string): Floor => {
+  const signer = new AwsClient({ accessKeyId: "S3RVER", secretAccessKey: "S3RVER", service: "s3", region: "us-east-1" })
+  return {
+    name: "a signed PUT",
+    reading: "a signed GET",
+    put: async (bytes) => (await signer.fetch(url, { method: "PUT", body: Buffer.from(bytes.buffer) })).text(),
+    get: async () => (await signer.fetch(url)).arrayBuffer()
+  }
+}
+
 export const rows: ReadonlyArray<Row> = [
   {
     name: "memory",
@@ -144,5 +176,21 @@ export const rows: ReadonlyArray<Row> = [
         "BYTEA",
         work
       )
+  },
+  {
+    name: "S3",
+    use: (work) =>
+      inDirectory(async (directory) => {
+        const { endpoint, close } = await serving(directory)
+        const layer = Layer.provide(
+          S3ArtifactStore.layer({ endpoint, bucket, credentials: account, conditionalWrites: false }),
+          FetchHttpClient.layer
+        )
+        try {
+          return await ofLayer(layer, putting(`${endpoint}/${bucket}/floor`), work)
+        } finally {
+          await close()
+        }
+      })
   }
 ]
