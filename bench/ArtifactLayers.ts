@@ -2,8 +2,7 @@
  * `ArtifactLayers` are the stores that the benchmark of artifacts compares, each with the least that could be done instead: a
  * file that is flushed, a row, or the hash alone.
  */
-import { FetchHttpClient } from "@effect/platform"
-import { NodeFileSystem } from "@effect/platform-node"
+import { NodeFileSystem, NodeHttpClient } from "@effect/platform-node"
 import { PgClient } from "@effect/sql-pg"
 import { SqliteClient } from "@effect/sql-sqlite-node"
 import * as SqlClient from "@effect/sql/SqlClient"
@@ -184,7 +183,7 @@ export const rows: ReadonlyArray<Row> = [
         const { endpoint, close } = await serving(directory)
         const layer = Layer.provide(
           S3ArtifactStore.layer({ endpoint, bucket, credentials: account, conditionalWrites: false }),
-          FetchHttpClient.layer
+          NodeHttpClient.layerUndici
         )
         try {
           return await ofLayer(layer, putting(`${endpoint}/${bucket}/floor`), work)
