@@ -14,7 +14,7 @@ import * as Printable from "../kernel/Printable.ts"
 import * as Problem from "../kernel/Problem.ts"
 import * as Retention from "../kernel/Retention.ts"
 import type { Kept } from "./ArtifactMedium.ts"
-import { type ArtifactStoreError, failure } from "./ArtifactStoreError.ts"
+import { ArtifactStoreError, failure } from "./ArtifactStoreError.ts"
 import * as Entropy from "./Entropy.ts"
 
 export const invalid = (path: string, expected: string, found: string): ArtifactStoreError =>
@@ -170,4 +170,16 @@ export const limitsOf = (
   Either.mapBoth(decodeLimits(given), {
     onLeft: () => invalid("limits", "numbers that are finite and above zero", "something else"),
     onRight: (limits) => ({ ...bounds, ...limits })
+  })
+
+/** What nobody can say of a put whose undoing failed. */
+export const uncertain = ({ found, what }: ArtifactStoreError) =>
+  new ArtifactStoreError({
+    reason: "Unavailable",
+    code: "WF-ART-006",
+    what,
+    ...(found === undefined ? {} : { found }),
+    next: "List the scope to see whether the artifact is there.",
+    outcome: "unknown",
+    retry: "after-human"
   })

@@ -16,7 +16,7 @@ import * as ArtifactMedium from "./ArtifactMedium.ts"
 import * as ArtifactPut from "./ArtifactPut.ts"
 import * as ArtifactReading from "./ArtifactReading.ts"
 import type { ArtifactStore } from "./ArtifactStore.ts"
-import { ArtifactStoreError } from "./ArtifactStoreError.ts"
+import type { ArtifactStoreError } from "./ArtifactStoreError.ts"
 import * as ArtifactStreams from "./ArtifactStreams.ts"
 import * as ArtifactTicket from "./ArtifactTicket.ts"
 import * as ArtifactTurns from "./ArtifactTurns.ts"
@@ -37,18 +37,6 @@ type Result<A> = Effect.Effect<A, ArtifactStoreError>
 const maxKnown = 64
 
 const ticketName = /^(art_[A-Za-z0-9]{22})\.ticket$/
-
-/** What nobody can say of a put whose undoing failed. */
-const unknown = ({ found, what }: ArtifactStoreError) =>
-  new ArtifactStoreError({
-    reason: "Unavailable",
-    code: "WF-ART-006",
-    what,
-    ...(found === undefined ? {} : { found }),
-    next: "List the scope to see whether the artifact is there.",
-    outcome: "unknown",
-    retry: "after-human"
-  })
 
 /** The directory as a medium. Puts take turns within this process. */
 const medium = (files: ArtifactFiles.Files): ArtifactMedium.Streaming<string> => {
@@ -110,7 +98,10 @@ const medium = (files: ArtifactFiles.Files): ArtifactMedium.Streaming<string> =>
       yield* ArtifactFiles.syncDirectory(files, directory)
     }).pipe(
       Effect.catchAll((error) =>
-        Effect.matchEffect(erase(directory, ref), { onFailure: () => unknown(error), onSuccess: () => error })
+        Effect.matchEffect(erase(directory, ref), {
+          onFailure: () => ArtifactPut.uncertain(error),
+          onSuccess: () => error
+        })
       )
     )
 

@@ -11,8 +11,9 @@ import * as Stream from "effect/Stream"
 import * as Artifact from "../kernel/Artifact.ts"
 import * as Retention from "../kernel/Retention.ts"
 import type * as ArtifactMedium from "./ArtifactMedium.ts"
+import * as ArtifactPut from "./ArtifactPut.ts"
 import * as ArtifactReading from "./ArtifactReading.ts"
-import { ArtifactStoreError, failure } from "./ArtifactStoreError.ts"
+import { type ArtifactStoreError, failure } from "./ArtifactStoreError.ts"
 import * as ArtifactTicket from "./ArtifactTicket.ts"
 import * as ArtifactTurns from "./ArtifactTurns.ts"
 import type * as S3Bucket from "./S3Bucket.ts"
@@ -36,18 +37,6 @@ const concurrency = 8
 
 /** The longest ticket that is read. Its label and its kind are the user's. */
 export const maxTicket = 16 * 1_024 * 1_024
-
-/** What nobody can say of a put whose undoing failed. */
-const unknown = ({ found, what }: ArtifactStoreError) =>
-  new ArtifactStoreError({
-    reason: "Unavailable",
-    code: "WF-ART-006",
-    what,
-    ...(found === undefined ? {} : { found }),
-    next: "List the scope to see whether the artifact is there.",
-    outcome: "unknown",
-    retry: "after-human"
-  })
 
 const taken = failure("Unavailable", {
   what: "The source of randomness gave a name that an artifact has already.",
@@ -119,7 +108,7 @@ export const make = ({ bucket, partBytes, root }: Options): ArtifactMedium.Strea
     return Effect.catchAll(bucket.create(key, line), ({ error, isAmbiguous }) =>
       Effect.gen(function* () {
         const gone = yield* Effect.either(isAmbiguous ? bucket.remove(key) : Effect.void)
-        if (Either.isLeft(gone)) return yield* unknown(error)
+        if (Either.isLeft(gone)) return yield* ArtifactPut.uncertain(error)
         yield* Effect.catchAll(bucket.remove(bytes), ({ message }) =>
           Effect.logWarning(`The bytes of artifact ${kept.meta.ref}, which has no ticket, are left. ${message}`)
         )

@@ -128,6 +128,12 @@ const paramsOf = (args: string): Either.Either<unknown, unknown> =>
 const malformed = (method: string, toolName: string) =>
   new AiError.MalformedOutput({ module, method, description: `The arguments of ${toolName} are no JSON.` })
 
+const ended = ({ model, stopReason, usage }: LLM.Part & { readonly _tag: "Finish" }) =>
+  [
+    ...(model === undefined ? [] : [{ type: "response-metadata", modelId: model } as const]),
+    { type: "finish", reason: stopReason, usage: usageOf(usage) }
+  ] as const
+
 type Written = Effect.Effect<ReadonlyArray<Response.StreamPartEncoded>, AiError.AiError>
 
 /** The parts of a stream that a part of a script is. Arguments that broke off begin and never become a call. */
@@ -150,10 +156,7 @@ const streamed = (part: LLM.Part, isCut: boolean): Written => {
       })
     }
     case "Finish":
-      return Effect.succeed([
-        ...(part.model === undefined ? [] : [{ type: "response-metadata", modelId: part.model } as const]),
-        { type: "finish", reason: part.stopReason, usage: usageOf(part.usage) }
-      ])
+      return Effect.succeed(ended(part))
     default:
       return Effect.succeed([])
   }
@@ -186,10 +189,7 @@ const whole = (reply: ReadonlyArray<LLM.Part>): Effect.Effect<Array<Response.Par
           })
         }
         case "Finish":
-          return Effect.succeed([
-            ...(part.model === undefined ? [] : [{ type: "response-metadata", modelId: part.model } as const]),
-            { type: "finish", reason: part.stopReason, usage: usageOf(part.usage) }
-          ])
+          return Effect.succeed(ended(part))
         default:
           return Effect.succeed([])
       }
