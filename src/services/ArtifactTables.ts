@@ -1,6 +1,6 @@
 /**
  * `ArtifactTables` are the tables of a store in a database, SQLite or PostgreSQL: how they are made, how a transaction over
- * them is whole or has not been, and how their database fails. See `docs/decisions/0012-artifact-tables.md`.
+ * them is whole or has not been, and how their database fails. See `docs/decisions/0011-artifact-tables.md`.
  *
  * @internal
  */

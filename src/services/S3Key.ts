@@ -1,7 +1,7 @@
 /**
  * An `S3Key` is where an object store keeps a part of an artifact. A key holds no other characters than letters, digits
  * and `. - _ ~ /`, which every store takes and every signature writes alike. See
- * `docs/decisions/0011-artifacts-in-an-object-store.md`.
+ * `docs/decisions/0010-artifacts-in-an-object-store.md`.
  *
  * @internal
  */

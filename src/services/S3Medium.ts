@@ -1,6 +1,6 @@
 /**
  * An `S3Medium` keeps artifacts in a bucket: two objects for each, its bytes and then its ticket. See
- * `docs/decisions/0011-artifacts-in-an-object-store.md`.
+ * `docs/decisions/0010-artifacts-in-an-object-store.md`.
  *
  * @internal
  */

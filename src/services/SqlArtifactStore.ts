@@ -1,6 +1,6 @@
 /**
  * A `SqlArtifactStore` keeps artifacts in a database: SQLite in a file, or PostgreSQL, over the `SqlClient` that the
- * application has. See `docs/decisions/0012-artifact-tables.md`.
+ * application has. See `docs/decisions/0011-artifact-tables.md`.
  *
  * @since 0.1.0
  */
