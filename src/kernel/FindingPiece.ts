@@ -44,15 +44,13 @@ interface Section {
   readonly more: number
 }
 
-type Line = () => string
-
 /** What a call had said that it tests. */
 type Tested = (row: FindingRow.Standing) => string | undefined
 
-/** The lines of one kind of row: how many a row has, and each of them, made when it is asked for. */
+/** The lines of one kind of row: how many a row has, and each of them. */
 interface Kind<R> {
   readonly size: (row: R) => number
-  readonly line: (row: R, index: number) => Line
+  readonly line: (row: R, index: number) => string
 }
 
 /** The first lines of a section, or the last: only those are made. */
@@ -64,7 +62,7 @@ const section = <R>(
 ): Section => {
   let all = 0
   for (const row of rows) all += size(row)
-  const shown: Array<Line> = []
+  const shown: Array<string> = []
   for (let at = 0; at < rows.length && shown.length < mostLines; at++) {
     const row = rows[which === "first" ? at : rows.length - 1 - at]
     if (row === undefined) continue
@@ -74,7 +72,7 @@ const section = <R>(
     }
   }
   const ordered = which === "first" ? shown : shown.reverse()
-  return { title, lines: ordered.map((line) => `- ${line()}`), more: all - ordered.length }
+  return { title, lines: ordered.map((line) => `- ${line}`), more: all - ordered.length }
 }
 
 /** One section of two: the lines of the second after those of the first. */
@@ -84,25 +82,15 @@ const joined = (first: Section, second: Section): Section => {
   return { ...first, lines, more }
 }
 
-const one = <R>(line: (row: R) => Line): Kind<R> => ({ size: () => 1, line })
-
-const listed = <R>(lines: (row: R) => ReadonlyArray<Line>): Kind<R> => ({
-  size: (row) => lines(row).length,
-  line: (row, index) => lines(row)[index] ?? (() => "")
-})
+const one = <R>(line: (row: R) => string): Kind<R> => ({ size: () => 1, line })
 
 /** A line for each assertion of a row, or one if it has none. */
 const perAssertion = (
-  of: (row: FindingRow.Standing, assertion?: FindingRow.Assertion) => Line
+  of: (row: FindingRow.Standing, assertion?: FindingRow.Assertion) => string
 ): Kind<FindingRow.Standing> => ({
   size: ({ assertions }) => Math.max(1, assertions.length),
   line: (row, index) => of(row, row.assertions[index])
 })
-
-const line =
-  (...parts: ReadonlyArray<FindingLine.Part>): Line =>
-  () =>
-    FindingLine.render(parts)
 
 const noted = (note: string, text: string | undefined): ReadonlyArray<FindingLine.Part> =>
   text === undefined ? [] : [` — ${note}: `, FindingLine.words(text)]
@@ -117,7 +105,7 @@ const asserted = ({ predicate, subject, value }: FindingRow.Assertion): Readonly
   ...FindingLine.value(value)
 ]
 
-const facts = perAssertion((row, assertion) => () => {
+const facts = perAssertion((row, assertion) => {
   const source = FindingLine.source(row)
   if (assertion === undefined) return FindingLine.render(["a fact without assertions ← ", ...source])
   const said = asserted(assertion)
@@ -125,18 +113,15 @@ const facts = perAssertion((row, assertion) => () => {
   return FindingLine.render([...said, " ← ", ...source, ...(isUnechoed ? [" [value not in that result]"] : [])])
 })
 
-const conflict =
-  ({ assertions, key: [kind, id, predicate] }: FindingFold.Conflict): Line =>
-  () => {
-    const on = [FindingLine.id(kind), "/", FindingLine.id(id), " · ", FindingLine.id(predicate), ": "]
-    const sources = assertions.map(({ row }) => FindingLine.source(row))
-    return FindingLine.list(["conflict on ", ...on], sources, " vs ", 2)
-  }
+const conflict = ({ assertions, key: [kind, id, predicate] }: FindingFold.Conflict): string => {
+  const on = [FindingLine.id(kind), "/", FindingLine.id(id), " · ", FindingLine.id(predicate), ": "]
+  const sources = assertions.map(({ row }) => FindingLine.source(row))
+  return FindingLine.list(["conflict on ", ...on], sources, " vs ", 2)
+}
 
 const ruledOut =
   (tested: Tested) =>
-  (row: FindingRow.Standing): Line =>
-  () => {
+  (row: FindingRow.Standing): string => {
     const name = row.toolName === undefined ? [] : [FindingLine.id(row.toolName), ", "]
     const said = row.line === undefined ? [] : [": ", FindingLine.words(row.line)]
     const source = ["ruled out (", ...name, ...FindingLine.source(row), ")"]
@@ -144,7 +129,7 @@ const ruledOut =
   }
 
 const opens = (tested: Tested) =>
-  perAssertion((row, assertion) => () => {
+  perAssertion((row, assertion) => {
     const rest = [" ← ", ...FindingLine.source(row), ...noted("settles", row.settles), ...noted("tested", tested(row))]
     return FindingLine.render([...(assertion === undefined ? ["an open result"] : asserted(assertion)), ...rest])
   })
@@ -152,29 +137,38 @@ const opens = (tested: Tested) =>
 const settling: Kind<FindingRow.Standing> = {
   size: ({ settles }) => (settles === undefined ? 0 : 1),
   line: ({ settles = "", toolCallId }) =>
-    line(FindingLine.words(settles), " (to settle tool:", FindingLine.id(toolCallId), ")")
+    FindingLine.render([FindingLine.words(settles), " (to settle tool:", FindingLine.id(toolCallId), ")"])
 }
 
-const contingent =
-  ({ carriers, declaredOn, value }: FindingRow.Contingent): Line =>
-  () => {
-    const use =
-      declaredOn === "answer" ? ["in the answer: "] : ["in call ", FindingLine.id(declaredOn.toolCallId), ": "]
-    const held = carriers.map(({ standing, toolCallId }) => ["tool:", FindingLine.id(toolCallId), ` (${standing})`])
-    return FindingLine.list([...use, FindingLine.words(value), " ← "], held, ", ", 1)
-  }
+const contingent = ({ carriers, declaredOn, value }: FindingRow.Contingent): string => {
+  const use = declaredOn === "answer" ? ["in the answer: "] : ["in call ", FindingLine.id(declaredOn.toolCallId), ": "]
+  const held = carriers.map(({ standing, toolCallId }) => ["tool:", FindingLine.id(toolCallId), ` (${standing})`])
+  return FindingLine.list([...use, FindingLine.words(value), " ← "], held, ", ", 1)
+}
 
-const unsettled = listed((row: FindingRow.Unsettled) => {
-  const from = ["tool:", FindingLine.id(row.toolCallId)]
-  const items = (key: string, of: ReadonlyArray<FindingRow.Item> = []): ReadonlyArray<Line> =>
-    of.map(({ what, why }) => line(...from, ` ${key}: `, FindingLine.words(what), ...noted("why", why)))
-  return [
-    line(...from, " was ruled out, and had been served as an absence"),
-    ...items("not_checked", row.notChecked),
-    ...items("cannot_cover", row.cannotCover),
-    ...items("try_instead", row.tryInstead === undefined ? [] : [{ what: row.tryInstead }])
-  ]
-})
+/** What an absence left open, by the name under which the row has it. */
+const leftOpen = ({
+  cannotCover = [],
+  notChecked = [],
+  tryInstead
+}: FindingRow.Unsettled): ReadonlyArray<readonly [key: string, item: FindingRow.Item]> => [
+  ...notChecked.map((item) => ["not_checked", item] as const),
+  ...cannotCover.map((item) => ["cannot_cover", item] as const),
+  ...(tryInstead === undefined ? [] : [["try_instead", { what: tryInstead }] as const])
+]
+
+const unsettled: Kind<FindingRow.Unsettled> = {
+  size: ({ cannotCover = [], notChecked = [], tryInstead }) =>
+    1 + notChecked.length + cannotCover.length + (tryInstead === undefined ? 0 : 1),
+  line: (row, index) => {
+    const from = ["tool:", FindingLine.id(row.toolCallId)]
+    const [key, item] = leftOpen(row)[index - 1] ?? []
+    if (key === undefined || item === undefined) {
+      return FindingLine.render([...from, " was ruled out, and had been served as an absence"])
+    }
+    return FindingLine.render([...from, ` ${key}: `, FindingLine.words(item.what), ...noted("why", item.why)])
+  }
+}
 
 const counted = (what: string, ids: ReadonlyArray<string>, note = ""): Section => {
   const rest = ids.length > mostIds ? [`+${ids.length - mostIds} more`] : []

@@ -6,6 +6,7 @@
  */
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
+import * as Claim from "./Claim.ts"
 import type * as ClaimCheck from "./ClaimCheck.ts"
 import * as Json from "./Json.ts"
 
@@ -78,7 +79,7 @@ const kept = (settled: Settled): Settled => {
   const canonical = Json.canonical(settled.value)
   if (Either.isRight(canonical) && canonical.right.length <= most.chars) return settled
   const reason = Either.isRight(canonical) ? "it is too long for the record" : "it is no JSON"
-  return { ...settled, value: { wherefore_claim: "unknown", reason } }
+  return { ...settled, value: Claim.unknown(reason) }
 }
 
 /** What of a result is recorded: what is claimed, the newest of it if it is too much. */

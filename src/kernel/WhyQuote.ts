@@ -23,7 +23,12 @@ export interface Quoted {
   readonly written: Written.Written
 }
 
-const within = (text: string, tokens: ReadonlyArray<Written.Written>, value: string): Written.Written | undefined => {
+/** Where a text holds a value: as one of its tokens, or else as words. */
+export const within = (
+  text: string,
+  tokens: ReadonlyArray<Written.Written>,
+  value: string
+): Written.Written | undefined => {
   const token = tokens.find((one) => Value.match(one.text, value) !== undefined)
   if (token !== undefined) return token
   const start = Sources.find(text, value)

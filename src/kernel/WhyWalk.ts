@@ -137,11 +137,7 @@ const visitSummary = (walk: Walk, id: string, seq: number, text: string): void =
   }
   if (event?._tag !== "SummaryReplied") return
   gap(walk, "summarized", id, `A model wrote it of what had left; no source itself (#${seq}).`)
-  const token = Value.tokens(event.content).find((one) => Value.match(one.text, text) !== undefined)
-  const at = Sources.find(event.content, text)
-  const end = at + text.length
-  const phrase = { text: event.content.slice(at, end), start: at, end, phrase: true }
-  const written = token === undefined ? (at === -1 ? undefined : phrase) : Written.ofToken(token)
+  const written = WhyQuote.within(event.content, Value.tokens(event.content).map(Written.ofToken), text)
   if (written === undefined) return
   const { iteration: pass } = event
   edge(walk, id, visitValue(walk, { seq, pass, place: "summary" }, written), "said")

@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
 import type * as Redacted from "effect/Redacted"
+import * as Struct from "effect/Struct"
 import type * as Usage from "../kernel/Usage.ts"
 import * as AiSdkLLM from "./AiSdkLLM.ts"
 import * as AnthropicFilter from "./AnthropicFilter.ts"
@@ -36,23 +37,15 @@ const usageSoFar = (chunk: unknown): Usage.Usage | undefined => {
 }
 
 export const layer = (
-  {
-    answers,
-    apiKey,
-    headers = {},
-    model,
-    providerOptions,
-    streamed,
-    timeouts,
-    url = "https://api.anthropic.com/v1"
-  }: Options,
+  given: Options,
   fetch: typeof globalThis.fetch = globalThis.fetch
 ): Layer.Layer<LLM.LLM, LLMError> =>
   Layer.effect(
     LLM.LLM,
     Effect.gen(function* () {
-      const given = yield* Endpoint.key(apiKey, "ANTHROPIC_API_KEY")
-      const endpoint = yield* Endpoint.make({ url, apiKey: given, headers })
+      const { headers = {}, model, url = "https://api.anthropic.com/v1" } = given
+      const apiKey = yield* Endpoint.key(given.apiKey, "ANTHROPIC_API_KEY")
+      const endpoint = yield* Endpoint.make({ url, apiKey, headers })
       const { createAnthropic } = yield* load
       const made = createAnthropic({
         baseURL: endpoint.url,
@@ -61,11 +54,8 @@ export const layer = (
         fetch: ReplyFilter.fetching(AnthropicFilter.filter, fetch)
       })
       const options: AiSdkLLM.Options = {
-        secrets: endpoint.secrets,
-        ...(answers === undefined ? {} : { answers }),
-        ...(providerOptions === undefined ? {} : { providerOptions }),
-        ...(streamed === undefined ? {} : { streamed }),
-        ...(timeouts === undefined ? {} : { timeouts })
+        ...Struct.pick(given, "answers", "providerOptions", "streamed", "timeouts"),
+        secrets: endpoint.secrets
       }
       return AiSdkLLM.read(made(model), options, { usage: ProviderUsage.ofAnthropic, usageSoFar })
     })

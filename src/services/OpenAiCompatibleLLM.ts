@@ -11,6 +11,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type * as Redacted from "effect/Redacted"
+import * as Struct from "effect/Struct"
 import * as AiSdkLLM from "./AiSdkLLM.ts"
 import * as Endpoint from "./Endpoint.ts"
 import * as ProviderUsage from "./ProviderUsage.ts"
@@ -42,12 +43,13 @@ const reading: AiSdkLLM.Reading = {
 }
 
 export const layer = (
-  { answers, apiKey, headers = {}, model, provider, providerOptions, streamed, timeouts, url }: Options,
+  given: Options,
   fetch: typeof globalThis.fetch = globalThis.fetch
 ): Layer.Layer<LLM.LLM, LLMError> =>
   Layer.effect(
     LLM.LLM,
     Effect.gen(function* () {
+      const { answers, apiKey, headers = {}, model, provider, url } = given
       const endpoint = yield* Endpoint.make({ url, headers, ...(apiKey === undefined ? {} : { apiKey }) })
       const { createOpenAICompatible } = yield* load
       const made = createOpenAICompatible({
@@ -61,12 +63,9 @@ export const layer = (
       })
       // This package sends arguments that are JSON as they are, and quotes the others.
       const options: AiSdkLLM.Options = {
+        ...Struct.pick(given, "answers", "providerOptions", "streamed", "timeouts"),
         secrets: endpoint.secrets,
-        verbatimArguments: true,
-        ...(answers === undefined ? {} : { answers }),
-        ...(providerOptions === undefined ? {} : { providerOptions }),
-        ...(streamed === undefined ? {} : { streamed }),
-        ...(timeouts === undefined ? {} : { timeouts })
+        verbatimArguments: true
       }
       return AiSdkLLM.read(made(model), options, reading)
     })

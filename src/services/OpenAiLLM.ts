@@ -6,6 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
+import * as Struct from "effect/Struct"
 import * as AiSdkLLM from "./AiSdkLLM.ts"
 import * as Endpoint from "./Endpoint.ts"
 import * as LLM from "./LLM.ts"
@@ -35,24 +36,15 @@ const load = Endpoint.load("@ai-sdk/openai", 3, () => import("@ai-sdk/openai"))
 const defaults = { store: false, strictJsonSchema: false }
 
 export const layer = (
-  {
-    answers,
-    api = "responses",
-    apiKey,
-    headers = {},
-    model,
-    providerOptions = {},
-    streamed,
-    timeouts,
-    url = "https://api.openai.com/v1"
-  }: Options,
+  given: Options,
   fetch: typeof globalThis.fetch = globalThis.fetch
 ): Layer.Layer<LLM.LLM, LLMError> =>
   Layer.effect(
     LLM.LLM,
     Effect.gen(function* () {
-      const given = yield* Endpoint.key(apiKey, "OPENAI_API_KEY")
-      const endpoint = yield* Endpoint.make({ url, apiKey: given, headers })
+      const { api = "responses", headers = {}, model, providerOptions = {}, url = "https://api.openai.com/v1" } = given
+      const apiKey = yield* Endpoint.key(given.apiKey, "OPENAI_API_KEY")
+      const endpoint = yield* Endpoint.make({ url, apiKey, headers })
       const { createOpenAI } = yield* load
       const made = createOpenAI({
         baseURL: endpoint.url,
@@ -61,12 +53,10 @@ export const layer = (
         fetch: ReplyFilter.fetching(api === "chat" ? OpenAiFilter.chat : OpenAiFilter.responses, fetch)
       })
       const options: AiSdkLLM.Options = {
+        ...Struct.pick(given, "answers", "streamed", "timeouts"),
         secrets: endpoint.secrets,
         verbatimArguments: true,
-        providerOptions: { ...providerOptions, openai: { ...defaults, ...providerOptions["openai"] } },
-        ...(answers === undefined ? {} : { answers }),
-        ...(streamed === undefined ? {} : { streamed }),
-        ...(timeouts === undefined ? {} : { timeouts })
+        providerOptions: { ...providerOptions, openai: { ...defaults, ...providerOptions["openai"] } }
       }
       return api === "chat"
         ? AiSdkLLM.read(made.chat(model), options, { usage: ProviderUsage.ofOpenAiChat })
