@@ -7,7 +7,7 @@ import type * as Event from "../../src/kernel/Event.ts"
 import * as Run from "../../src/kernel/Run.ts"
 import * as Agent from "../../src/programs/Agent.ts"
 import * as LLM from "../../src/services/LLM.ts"
-import * as Record from "../../src/services/Record.ts"
+import * as Prefix from "./Prefix.ts"
 import * as Shop from "./Shop.ts"
 
 const Look = Tool.make("look", { parameters: { of: Schema.String }, success: Schema.String }).annotate(
@@ -54,11 +54,7 @@ const play = (mode: "call" | "json", posture: "assist" | "guard" | "rails") => {
     }).pipe(Effect.provide(services))
     assert.deepStrictEqual(Run.fold(events).violations, [])
     for (let length = 1; length <= events.length; length++) {
-      yield* Effect.gen(function* () {
-        yield* (yield* Record.Record).append("r", 0, events.slice(0, length))
-        assert.deepStrictEqual(yield* Effect.either(Agent.resume(agent, "r")), ended)
-        assert.deepStrictEqual(yield* Shop.events("r"), events, `after ${length}: ${events[length - 1]?._tag}`)
-      }).pipe(Effect.provide(services))
+      yield* Prefix.resumes(agent, { ended, events }, length).pipe(Effect.provide(services))
     }
     return { ended, events }
   })

@@ -11,7 +11,7 @@ import * as Run from "../../src/kernel/Run.ts"
 import * as Semantics from "../../src/kernel/Semantics.ts"
 import * as Agent from "../../src/programs/Agent.ts"
 import * as LLM from "../../src/services/LLM.ts"
-import * as Record from "../../src/services/Record.ts"
+import * as Prefix from "./Prefix.ts"
 import * as Shop from "./Shop.ts"
 
 const Status = Tool.make("status", { parameters: { of: Schema.String }, success: Schema.Unknown }).annotate(
@@ -78,11 +78,7 @@ const play = (
     }).pipe(Effect.provide(services))
     assert.deepStrictEqual(Run.fold(events).violations, [])
     for (let length = 1; length <= events.length; length++) {
-      yield* Effect.gen(function* () {
-        yield* (yield* Record.Record).append("r", 0, events.slice(0, length))
-        assert.deepStrictEqual(yield* Effect.either(Agent.resume(agent, "r")), ended)
-        assert.deepStrictEqual(yield* Shop.events("r"), events)
-      }).pipe(Effect.provide(services))
+      yield* Prefix.resumes(agent, { ended, events }, length).pipe(Effect.provide(services))
     }
     const filed = events.flatMap((event) => (event._tag === "ChecksFiled" ? event.rows : []))
     const faults = events.flatMap((event) => (event._tag === "FaultFound" ? [event] : []))

@@ -1,20 +1,18 @@
 import type { LanguageModelV3Content, LanguageModelV3StreamPart, LanguageModelV3Usage } from "@ai-sdk/provider"
-import * as Tool from "@effect/ai/Tool"
-import * as Toolkit from "@effect/ai/Toolkit"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Layer, Deferred, Schema, Stream, Chunk } from "effect"
+import { Effect, Fiber, Layer, Deferred, Stream } from "effect"
 import type * as Event from "../../src/kernel/Event.ts"
 import * as Run from "../../src/kernel/Run.ts"
 import type * as Seal from "../../src/kernel/Seal.ts"
 import * as Usage from "../../src/kernel/Usage.ts"
 import * as Wire from "../../src/kernel/Wire.ts"
 import * as Agent from "../../src/programs/Agent.ts"
-import * as ArtifactStore from "../../src/services/ArtifactStore.ts"
 import * as AiSdkLLM from "../../src/services/AiSdkLLM.ts"
 import type * as AiSdkModel from "../../src/services/AiSdkModel.ts"
 import * as LLM from "../../src/services/LLM.ts"
 import { wire } from "../../src/services/LLMSuite.ts"
-import * as Record from "../../src/services/Record.ts"
+import * as Shop from "../programs/Shop.ts"
+import { services, toolkit } from "./Zones.ts"
 
 const usage: LanguageModelV3Usage = {
   inputTokens: { total: 10, noCache: 4, cacheRead: 5, cacheWrite: 1 },
@@ -226,23 +224,7 @@ describe("The parts of a provider's stream", () => {
 
 // In a run.
 
-const Zone = Tool.make("zone", { parameters: { n: Schema.Number }, success: Schema.String }).annotate(
-  Tool.Readonly,
-  true
-)
-const toolkit = Toolkit.make(Zone)
 const agent = Agent.make({ name: "zones", instructions: "Be brief.", toolkit })
-const services = Layer.mergeAll(
-  Record.layerMemory,
-  ArtifactStore.layerMemory(),
-  toolkit.toLayer({ zone: ({ n }) => Effect.succeed(`zone ${n}`) })
-)
-const events = (runId: string) =>
-  Effect.flatMap(Record.Record, (record) =>
-    Effect.map(Stream.runCollect(record.read(runId)), (entries) =>
-      Chunk.toReadonlyArray(entries).map(({ event }) => event)
-    )
-  )
 const find = <T extends Event.Event["_tag"]>(all: ReadonlyArray<Event.Event>, tag: T) =>
   all.find((event): event is Extract<Event.Event, { readonly _tag: T }> => event._tag === tag)
 
@@ -254,7 +236,7 @@ describe("What a provider sealed", () => {
       const own = model([{ parts }, { parts: answer }, { parts: answer }])
       const other = model([{ parts: answer }], "there")
       yield* Effect.provide(Agent.run(agent, "Which?", { runId: "r" }), AiSdkLLM.layer(own.made))
-      const recorded = yield* events("r")
+      const recorded = yield* Shop.events("r")
       assert.deepStrictEqual(find(recorded, "ModelReplied")?.seal, { provider: "here", blocks })
       const sentBack: ReadonlyArray<unknown> = [
         { type: "reasoning", text: "Hm.", providerOptions: { here: { part: 1, signature: "s1" } } },
@@ -298,10 +280,10 @@ describe("What a provider sealed", () => {
       )
       yield* Effect.provide(Agent.run(agent, "Which?", { runId: "streamed" }), AiSdkLLM.layer(streamed.made))
       const timeless = (all: ReadonlyArray<Event.Event>) => all.map((event) => ({ ...event, durationMs: 0, runId: "" }))
-      assert.deepStrictEqual(timeless(yield* events("whole")), timeless(yield* events("streamed")))
+      assert.deepStrictEqual(timeless(yield* Shop.events("whole")), timeless(yield* Shop.events("streamed")))
       assert.strictEqual(
-        Wire.hash(Wire.project(Run.fold(yield* events("whole")))),
-        Wire.hash(Wire.project(Run.fold(yield* events("streamed"))))
+        Wire.hash(Wire.project(Run.fold(yield* Shop.events("whole")))),
+        Wire.hash(Wire.project(Run.fold(yield* Shop.events("streamed"))))
       )
     }).pipe(Effect.provide(services))
   )
@@ -329,7 +311,7 @@ describe("Usage of a reply that does not come to its end", () => {
       const fiber = yield* Effect.fork(Effect.provide(watched, layer({ parts: raw, open: true })))
       yield* Deferred.await(seen)
       yield* Fiber.interrupt(fiber)
-      const all = yield* events("r")
+      const all = yield* Shop.events("r")
       assert.deepInclude(find(all, "ModelFailed"), { reason: "Interrupted", partialChars: 4, usage: told })
       assert.deepStrictEqual(find(all, "RunEnded")?.usage, told)
     }).pipe(Effect.provide(services))
@@ -342,7 +324,7 @@ describe("Usage of a reply that does not come to its end", () => {
         const failed = (runId: string, reply: Parameters<typeof model>[0][number]) =>
           Effect.gen(function* () {
             yield* Effect.exit(Effect.provide(Agent.run(agent, "Which?", { runId }), layer(reply)))
-            const all = yield* events(runId)
+            const all = yield* Shop.events(runId)
             return [find(all, "ModelFailed")?.usage, find(all, "RunEnded")?.usage]
           })
         assert.deepStrictEqual(yield* failed("told", { parts: [...raw, { type: "error", error: {} }] }), [told, told])
@@ -353,7 +335,7 @@ describe("Usage of a reply that does not come to its end", () => {
           AiSdkLLM.make({ provider: "p", modelId: "m", doStream: () => Promise.reject({ statusCode: 401 }) })
         )
         yield* Effect.exit(Effect.provide(Agent.run(agent, "Which?", { runId: "refused" }), refused))
-        assert.deepStrictEqual(find(yield* events("refused"), "RunEnded")?.usage, {})
+        assert.deepStrictEqual(find(yield* Shop.events("refused"), "RunEnded")?.usage, {})
       }).pipe(Effect.provide(services))
   )
 })

@@ -1,24 +1,8 @@
-import * as Tool from "@effect/ai/Tool"
-import * as Toolkit from "@effect/ai/Toolkit"
 import { assert, describe, it } from "@effect/vitest"
-import {
-  Chunk,
-  Deferred,
-  Duration,
-  Effect,
-  Exit,
-  Fiber,
-  Layer,
-  Redacted,
-  Schedule,
-  Schema,
-  Stream,
-  TestClock
-} from "effect"
+import { Chunk, Deferred, Duration, Effect, Exit, Fiber, Layer, Redacted, Schedule, Stream, TestClock } from "effect"
 import type * as Event from "../../src/kernel/Event.ts"
 import * as Run from "../../src/kernel/Run.ts"
 import * as Agent from "../../src/programs/Agent.ts"
-import * as ArtifactStore from "../../src/services/ArtifactStore.ts"
 import * as AiSdkLLM from "../../src/services/AiSdkLLM.ts"
 import type * as AiSdkModel from "../../src/services/AiSdkModel.ts"
 import * as LLM from "../../src/services/LLM.ts"
@@ -26,6 +10,8 @@ import { wire } from "../../src/services/LLMSuite.ts"
 import * as Record from "../../src/services/Record.ts"
 import * as Dialects from "./Dialects.ts"
 import { type Handler, serve } from "./ModelServer.ts"
+import * as Shop from "../programs/Shop.ts"
+import { services, toolkit } from "./Zones.ts"
 
 const collected = (layer: Layer.Layer<LLM.LLM | LLM.Script>, policy?: LLM.RetryPolicy) => {
   const parts: Array<LLM.Part> = []
@@ -272,24 +258,8 @@ describe("LLM.layerFallback", () => {
 
 // In a run.
 
-const Zone = Tool.make("zone", { parameters: { n: Schema.Number }, success: Schema.String }).annotate(
-  Tool.Readonly,
-  true
-)
-const toolkit = Toolkit.make(Zone)
 const agent = (more: Partial<Parameters<typeof Agent.make<(typeof toolkit)["tools"]>>[0]> = {}) =>
   Agent.make({ name: "zones", instructions: "Be brief.", toolkit, retry: often, ...more })
-const services = Layer.mergeAll(
-  Record.layerMemory,
-  ArtifactStore.layerMemory(),
-  toolkit.toLayer({ zone: ({ n }) => Effect.succeed(`zone ${n}`) })
-)
-const events = (runId: string) =>
-  Effect.flatMap(Record.Record, (record) =>
-    Effect.map(Stream.runCollect(record.read(runId)), (entries) =>
-      Chunk.toReadonlyArray(entries).map(({ event }) => event)
-    )
-  )
 const find = <T extends Event.Event["_tag"]>(all: ReadonlyArray<Event.Event>, tag: T) =>
   all.filter((event): event is Extract<Event.Event, { readonly _tag: T }> => event._tag === tag)
 
@@ -321,7 +291,7 @@ describe("A run whose model fails on the way", () => {
       ).pipe(Layer.provide(LLM.layerScripted(script)))
       const outcome = yield* ticking(Effect.provide(Agent.run(agent(), "Which?", { runId: "r" }), watching))
       assert.strictEqual(outcome.answer, "Zone 1.")
-      const all = yield* events("r")
+      const all = yield* Shop.events("r")
       assert.deepStrictEqual(
         find(all, "ModelRetried").map(({ attempt, delayMs, iteration, partialChars, reason }) => [
           iteration,
@@ -392,7 +362,7 @@ describe("A run whose model fails on the way", () => {
       const outcome = yield* Effect.provide(Agent.run(limited, "Which?", { runId: "r" }), layer)
       assert.deepStrictEqual([outcome.status, outcome.usage], ["answered", { inputTokens: 4, outputTokens: 2 }])
       assert.deepStrictEqual(
-        find(yield* events("r"), "ModelRetried").map(({ attempt, iteration }) => [iteration, attempt]),
+        find(yield* Shop.events("r"), "ModelRetried").map(({ attempt, iteration }) => [iteration, attempt]),
         [
           [1, 1],
           [1, 2],
@@ -417,7 +387,7 @@ describe("A run whose model fails on the way", () => {
           )
         )
         assert.strictEqual(error._tag, "LLMError")
-        const all = yield* events(runId)
+        const all = yield* Shop.events(runId)
         assert.lengthOf(find(all, "ModelRetried"), count)
         assert.lengthOf(find(all, "ModelFailed"), 1)
       }
@@ -440,7 +410,7 @@ describe("A run whose model fails on the way", () => {
       )
       yield* Deferred.await(waiting)
       assert.isTrue(Exit.isInterrupted(yield* Fiber.interrupt(fiber)))
-      assert.strictEqual((yield* events("r")).at(-1)?._tag, "RunEnded")
+      assert.strictEqual((yield* Shop.events("r")).at(-1)?._tag, "RunEnded")
     }).pipe(Effect.provide(services))
   )
 
@@ -465,7 +435,7 @@ describe("A run whose model fails on the way", () => {
       })
       const layer = LLM.layerFallback([LLM.layerScripted([LLM.fail("Auth")]), other])
       yield* Effect.provide(Agent.run(agent(), "Which?", { runId: "r" }), layer)
-      const all = yield* events("r")
+      const all = yield* Shop.events("r")
       const by = { provider: "other", model: "o-1" }
       assert.deepInclude(find(all, "ModelCalled")[0], { provider: "scripted", model: "script" })
       assert.deepInclude(find(all, "ModelRetried")[0], { attempt: 1, reason: "Auth", delayMs: 0, next: by })
