@@ -8,7 +8,7 @@ import * as Why from "../../src/kernel/Why.ts"
 import * as Agent from "../../src/programs/Agent.ts"
 import * as AgentError from "../../src/programs/AgentError.ts"
 import * as LLM from "../../src/services/LLM.ts"
-import * as Record from "../../src/services/Record.ts"
+import * as Prefix from "./Prefix.ts"
 import * as Shop from "./Shop.ts"
 
 const Quote = Schema.Struct({
@@ -47,11 +47,7 @@ const play = (script: ReadonlyArray<LLM.Step>, more: More = {}, mode: "tool" | "
     assert.deepStrictEqual(state.violations, [])
     for (const { projectedHash, recordedHash } of state.marks) assert.strictEqual(projectedHash, recordedHash)
     for (let length = 1; length <= first.events.length; length++) {
-      yield* Effect.gen(function* () {
-        yield* (yield* Record.Record).append("r", 0, first.events.slice(0, length))
-        assert.deepStrictEqual(yield* Effect.either(Agent.resume(shop(more), "r")), first.ended)
-        assert.deepStrictEqual(yield* Shop.events("r"), first.events)
-      }).pipe(Effect.provide(services))
+      yield* Prefix.resumes(shop(more), first, length).pipe(Effect.provide(services))
     }
     return { ...first, state, outcome: Either.getOrUndefined(first.ended) }
   })

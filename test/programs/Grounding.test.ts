@@ -9,7 +9,7 @@ import * as Run from "../../src/kernel/Run.ts"
 import * as Agent from "../../src/programs/Agent.ts"
 import * as Echoes from "../../src/programs/Echoes.ts"
 import * as LLM from "../../src/services/LLM.ts"
-import * as Record from "../../src/services/Record.ts"
+import * as Prefix from "./Prefix.ts"
 import * as Shop from "./Shop.ts"
 
 type Options = Parameters<typeof Agent.make<(typeof Shop.toolkit)["tools"]>>[0]
@@ -57,11 +57,9 @@ const play = (agent: ReturnType<typeof shop>, script: LLM.Steps, input = "Sell 7
     for (let length = 1; length <= events.length; length++) {
       // What may have acted, and was lost, is not run again.
       if (Run.fold(events.slice(0, length)).startedCalls.some(({ replay }) => replay === "never")) continue
-      yield* Effect.gen(function* () {
-        yield* (yield* Record.Record).append("r", 0, events.slice(0, length))
-        assert.deepStrictEqual(yield* Effect.either(Agent.resume(agent, "r")), ended)
-        assert.deepStrictEqual(yield* Shop.events("r"), events)
-      }).pipe(Effect.provide([Shop.services, Shop.handlers([]), LLM.layerScripted(steps)]))
+      yield* Prefix.resumes(agent, { ended, events }, length).pipe(
+        Effect.provide([Shop.services, Shop.handlers([]), LLM.layerScripted(steps)])
+      )
     }
     const outcome = Either.getOrUndefined(ended)
     return { ...first, state, outcome, error: Either.isLeft(ended) ? ended.left : undefined }

@@ -17,7 +17,7 @@ import * as Agent from "../../src/programs/Agent.ts"
 import * as ArgumentsFrom from "../../src/programs/ArgumentsFrom.ts"
 import * as Screen from "../../src/programs/Screen.ts"
 import * as LLM from "../../src/services/LLM.ts"
-import * as Record from "../../src/services/Record.ts"
+import * as Prefix from "./Prefix.ts"
 import * as Shop from "./Shop.ts"
 
 /** A count that is somewhere else, and long. */
@@ -76,11 +76,7 @@ const play = (script: LLM.Chooser, more: More, input = "Count the lamps.") => {
         )
     }
     for (let length = 1; length <= first.events.length; length += 2) {
-      yield* Effect.gen(function* () {
-        yield* (yield* Record.Record).append("r", 0, first.events.slice(0, length))
-        assert.deepStrictEqual(yield* Effect.either(Agent.resume(clerk(more), "r")), first.ended)
-        assert.deepStrictEqual(yield* Shop.events("r"), first.events)
-      }).pipe(Effect.provide(services))
+      yield* Prefix.resumes(clerk(more), first, length).pipe(Effect.provide(services))
     }
     return { ...first, state }
   })

@@ -88,10 +88,10 @@ const command: fc.Arbitrary<Command> = fc.oneof(
 
 export const commands = fc.array(command, { minLength: 30, maxLength: 30 })
 
-export const limits = { ttlMs: 60, maxBytesPerScope: 60, maxCountPerScope: 4 }
+const limits = { ttlMs: 60, maxBytesPerScope: 60, maxCountPerScope: 4 }
 
 /** Memory, evicting what was not accessed for longest, or what was put first. */
-export const model = (order: "access" | "age"): Store => {
+const model = (order: "access" | "age"): Store => {
   const { touch, ...medium } = MemoryArtifactStore.medium()
   return ArtifactVerbs.make(order === "access" && touch !== undefined ? { ...medium, touch } : medium, limits)
 }
@@ -166,7 +166,7 @@ const seeded = (effect: Effect.Effect<unknown>, entropy: typeof Entropy.Entropy.
   Effect.provideService(effect, Entropy.Entropy, entropy)
 
 /** Both stores give the same answers to the same commands, to the last field, and mint the same names. */
-export const agree = (one: Store, other: Store, commands: ReadonlyArray<Command>) =>
+const compare = (one: Store, other: Store, commands: ReadonlyArray<Command>) =>
   Effect.gen(function* () {
     const [left, right] = yield* Effect.all([source, source])
     const [mine, theirs]: [Array<string>, Array<string>] = [[], []]
@@ -182,7 +182,6 @@ export const agree = (one: Store, other: Store, commands: ReadonlyArray<Command>
         `${n}: ${JSON.stringify(command)}`
       )
     }
-    return mine
   })
 
 /** A store may refuse a stream that lies for want of room before it finds out. */
@@ -196,3 +195,10 @@ const plain = (value: unknown): unknown => {
 }
 
 const source = Effect.provide(Entropy.Entropy, Entropy.layerSeeded(11))
+
+/** A store, made with limits, gives the answers that memory gives which evicts in the same order. */
+export const agree = <E, R>(
+  order: "access" | "age",
+  created: (options: typeof limits) => Effect.Effect<Store, E, R>,
+  commands: ReadonlyArray<Command>
+) => Effect.scoped(Effect.flatMap(created(limits), (store) => compare(model(order), store, commands)))

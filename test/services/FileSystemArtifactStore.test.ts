@@ -63,10 +63,7 @@ describe("ArtifactStore.layerFileSystem", () => {
   it.effect.prop(
     "gives the answers that memory gives",
     [Parity.commands],
-    ([commands]) =>
-      Effect.gen(function* () {
-        yield* Parity.agree(Parity.model("age"), yield* created(Parity.limits), commands)
-      }).pipe(Effect.scoped),
+    ([commands]) => Parity.agree("age", created, commands),
     { fastCheck: { numRuns: 50 } }
   )
 

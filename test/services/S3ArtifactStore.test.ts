@@ -89,10 +89,7 @@ describe("S3ArtifactStore", () => {
   it.effect.prop(
     "gives the answers that memory gives",
     [Parity.commands],
-    ([commands]) =>
-      Effect.gen(function* () {
-        yield* Parity.agree(Parity.model("age"), yield* created(Parity.limits), commands)
-      }).pipe(Effect.scoped),
+    ([commands]) => Parity.agree("age", created, commands),
     { fastCheck: { numRuns: 4 } }
   )
 

@@ -65,10 +65,7 @@ for (const { missing, name, open } of Database.databases) {
     it.effect.prop(
       "gives the answers that memory gives",
       [Parity.commands],
-      ([commands]) =>
-        Effect.gen(function* () {
-          yield* Parity.agree(Parity.model("access"), yield* created(Parity.limits), commands)
-        }).pipe(Effect.scoped),
+      ([commands]) => Parity.agree("access", created, commands),
       { fastCheck: { numRuns: 30 } }
     )
 
