@@ -15,6 +15,8 @@ import type * as Event from "./Event.ts"
 import type * as FindingEvent from "./FindingEvent.ts"
 import * as FindingState from "./FindingState.ts"
 import * as FoldArtifact from "./FoldArtifact.ts"
+import * as FoldBudget from "./FoldBudget.ts"
+import * as FoldSaid from "./FoldSaid.ts"
 import * as FoldSelection from "./FoldSelection.ts"
 import type * as GroundingEvent from "./GroundingEvent.ts"
 import * as Json from "./Json.ts"
@@ -31,25 +33,6 @@ import * as Wire from "./Wire.ts"
 const withChecks = (state: State.State, checks: CheckState.CheckState | undefined): State.State =>
   checks === undefined ? state : { ...state, checks }
 
-type Said = Pick<Wire.MessagePiece, "id" | "origin" | "seq" | "cause" | "from" | "message" | "placed">
-
-/** Closed messages join the conversation; the transcript keeps only what is open. */
-const say = (state: State.State, said: ReadonlyArray<Said>): State.State => {
-  const pieces = said.map((one): Wire.MessagePiece => ({
-    ...one,
-    slot: "messages",
-    hash: Wire.messageHash(one.message)
-  }))
-  const findings = state.findings === undefined ? undefined : FindingState.say(state.findings, pieces)
-  return {
-    ...state,
-    transcript: state.transcript.open === undefined ? Transcript.empty : state.transcript,
-    messages: [...state.messages, ...pieces],
-    messagesHash: WindowState.said(state, pieces, findings),
-    ...(findings === undefined ? {} : { findings })
-  }
-}
-
 /** What findings change is how the conversation is sent, too. */
 const find = (state: State.State, event: FindingEvent.FindingEvent): State.State => {
   if (state.findings === undefined) return Law.broken(state, "Findings are filed in a run that has them on.")
@@ -59,22 +42,6 @@ const find = (state: State.State, event: FindingEvent.FindingEvent): State.State
   return findings.served === state.findings.served
     ? { ...next, messagesHash: state.messagesHash }
     : WindowState.rehash(next)
-}
-
-/** Something that a reply is expected to: the person's words, or ours in their place. */
-const hear = (
-  state: State.State,
-  content: string,
-  by: Wire.Cause["by"],
-  origin: Event.Origin = "person"
-): State.State => {
-  const next = Transcript.append(state.transcript, { role: "user", content })
-  if (Either.isLeft(next)) return Law.broken(state, "Nothing is said while calls are open.")
-  const seq = state.seq - 1
-  const { final: _, ...open } = state
-  const message: Message.User = { role: "user", content }
-  const heard = origin === "person" ? { ...open, heard: { content, seq } } : open
-  return say(heard, [{ id: `message:${seq}`, origin, seq, cause: { by, seq }, message }])
 }
 
 /** Who wrote a message, as far as its role and outcome say. */
@@ -95,7 +62,7 @@ const carry = (state: State.State, event: Event.MessageCarried): State.State => 
     return Law.broken(state, `A carried message must continue the conversation: ${next.left.what}`)
   const seq = state.seq - 1
   const cause: Wire.Cause = { by: "carried", seq }
-  return say({ ...state, transcript: next.right }, [
+  return FoldSaid.say({ ...state, transcript: next.right }, [
     { id: `carried:${seq}`, origin: event.origin ?? originOf(message), seq, cause, from, message }
   ])
 }
@@ -130,7 +97,7 @@ const call = (state: State.State, event: Event.ModelCalled): State.State => {
     skills,
     ...(state.findings === undefined ? {} : { findings: FindingState.commit(state.findings) }),
     marks: [...state.marks, mark],
-    spent: { ...state.spent, passes: state.spent.passes + 1 }
+    spent: Budget.called(state.spent, { provider, model })
   }
   if (event.iteration !== state.iteration + 1) return Law.broken(next, "Passes are counted from 1 without a gap.")
   if (state.transcript.open !== undefined) return Law.broken(next, "No pass starts while calls are open.")
@@ -148,7 +115,7 @@ const reply = (state: State.State, event: Event.ModelReplied): State.State => {
   const heard: State.State = {
     ...withChecks(rest, CheckState.reply(state, iteration, event.sentTools)),
     ...(tokens === undefined ? {} : { metered: { iteration, tokens } }),
-    spent: Budget.replied(state.spent, event.usage)
+    spent: Budget.replied(state.spent, event.usage, event.by)
   }
   if (Either.isLeft(appended)) return Law.broken(heard, "A reply comes when no call is open.")
   const next = { ...heard, transcript: appended.right }
@@ -156,13 +123,13 @@ const reply = (state: State.State, event: Event.ModelReplied): State.State => {
     toolCalls.length > 0
       ? { ...next, openReply: { seq, iteration, ...(stopReason === undefined ? {} : { stopReason }) } }
       : {
-          ...say(next, [{ ...replyPlace(state, seq), message }]),
+          ...FoldSaid.say(next, [{ ...replyPlace(state, seq), message }]),
           final: { seq, iteration, content }
         }
   return calling === iteration ? told : Law.broken(told, "A reply answers the pass that called the model.")
 }
 
-const replyPlace = (state: State.State, seq: number): Omit<Said, "message"> => ({
+const replyPlace = (state: State.State, seq: number): Omit<FoldSaid.Said, "message"> => ({
   id: `reply:${seq}`,
   origin: "model",
   seq,
@@ -249,7 +216,7 @@ const close = (state: State.State): State.State => {
   const { openReply, ...rest } = state
   if (openReply === undefined || unit?.kind !== "replied") return state
   const [reply, ...results] = Transcript.unitMessages(unit)
-  const said = results.flatMap((message, index): ReadonlyArray<Said> => {
+  const said = results.flatMap((message, index): ReadonlyArray<FoldSaid.Said> => {
     const at = state.settledAt[index]
     if (at === undefined) return []
     const cause: Wire.Cause = { by: "called", seq: at.calledSeq }
@@ -258,7 +225,7 @@ const close = (state: State.State): State.State => {
     return [{ id: `result:${seq}`, origin, seq, cause, message, ...(placed === undefined ? {} : { placed }) }]
   })
   const first = reply === undefined ? [] : [{ ...replyPlace(state, openReply.seq), message: reply }]
-  const closed = say({ ...rest, settledAt: [] }, [...first, ...said])
+  const closed = FoldSaid.say({ ...rest, settledAt: [] }, [...first, ...said])
   const isOnlyAnswers = unit.settled.every(({ call }) => Answering.isTool(state.started, call.toolName))
   return isOnlyAnswers && closed.final === undefined ? Answering.notTaken(closed, state.messages.length) : closed
 }
@@ -268,7 +235,7 @@ const fail = (state: State.State, event: Event.ModelFailed): State.State => {
   const next: State.State = {
     ...withChecks(rest, CheckState.reply(state, event.iteration, undefined)),
     failure: event,
-    spent: { ...state.spent, usage: Usage.add(state.spent.usage, event.usage ?? Usage.none) }
+    spent: Budget.failed(state.spent, event.usage)
   }
   return calling === event.iteration ? next : Law.broken(next, "A failure ends the pass that called the model.")
 }
@@ -280,14 +247,14 @@ const begin = (state: State.State, event: Event.RunStarted): State.State => {
   const { findings } = event.manifest
   const on = findings === undefined ? {} : { findings: FindingState.open(findings) }
   const started = withChecks({ ...state, started: event, skills, ...on }, CheckState.begin(event))
-  return event.followUpOf === undefined && event.input !== "" ? hear(started, event.input, "asked") : started
+  return event.followUpOf === undefined && event.input !== "" ? FoldSaid.hear(started, event.input, "asked") : started
 }
 
 /** The model that is to look again hears it in our words. */
 const judged = (state: State.State, event: GroundingEvent.GroundingJudged): State.State => {
   const next: State.State = { ...state, grounding: event }
   if (event.action !== "revision-asked") return next
-  return hear({ ...Answering.supersede(next), revised: true }, event.asked ?? "", "reminded", "runtime")
+  return FoldSaid.hear({ ...Answering.supersede(next), revised: true }, event.asked ?? "", "reminded", "runtime")
 }
 
 /** The answer is the last reply, with the boundary that the run asks for, or what fits the schema. */
@@ -301,10 +268,12 @@ const answer = (state: State.State, event: Event.Answered): State.State => {
 }
 
 /** The state after an event. */
-export const step = (before: State.State, event: Event.Event): State.State => {
-  const state = { ...before, seq: before.seq + 1 }
-  if (before.ended !== undefined) return Law.broken(state, "Nothing follows the terminal event.")
-  if (before.seq === 0 && event._tag !== "RunStarted") return Law.broken(state, "A record starts with RunStarted.")
+export const step = (before: State.State, event: Event.Event): State.State =>
+  FoldBudget.counted(apply({ ...before, seq: before.seq + 1 }, event), event)
+
+const apply = (state: State.State, event: Event.Event): State.State => {
+  if (state.ended !== undefined) return Law.broken(state, "Nothing follows the terminal event.")
+  if (state.seq === 1 && event._tag !== "RunStarted") return Law.broken(state, "A record starts with RunStarted.")
   if (ArtifactEvent.isArtifactEvent(event)) return FoldArtifact.step(state, event)
   switch (event._tag) {
     case "RunStarted":
@@ -312,7 +281,7 @@ export const step = (before: State.State, event: Event.Event): State.State => {
     case "MessageCarried":
       return carry(state, event)
     case "MessageReceived":
-      return hear(state, event.content, "received")
+      return FoldSaid.hear(state, event.content, "received")
     case "PieceDeclared":
       return FoldSelection.declarePiece(state, event)
     case "ToolDeclared":
@@ -324,7 +293,7 @@ export const step = (before: State.State, event: Event.Event): State.State => {
     case "ModelReplied":
       return reply(state, event)
     case "ModelRetried":
-      return { ...state, spent: Budget.tried(state.spent, event.usage) }
+      return { ...state, spent: Budget.tried(state.spent, event.usage, event.next) }
     case "ModelFailed":
       return fail(state, event)
     case "ToolCalled":
@@ -339,7 +308,7 @@ export const step = (before: State.State, event: Event.Event): State.State => {
         : Law.broken({ ...state, ended: event }, "A run ends with every call settled.")
     case "StepReminded": {
       const skills = SkillState.step(state.skills, event)
-      return hear({ ...state, skills }, event.content, "reminded", "runtime")
+      return FoldSaid.hear({ ...state, skills }, event.content, "reminded", "runtime")
     }
     case "CursorMoved":
     case "RouteConflicted":
@@ -378,9 +347,13 @@ export const step = (before: State.State, event: Event.Event): State.State => {
     }
     case "AnswerRejected":
       return Answering.notTaken(
-        hear(rejected(state, event.issues), event.asked, "reminded", "runtime"),
+        FoldSaid.hear(rejected(state, event.issues), event.asked, "reminded", "runtime"),
         state.messages.length - 1
       )
+    case "ClosingAsked":
+      return FoldBudget.close(FoldSaid.hear(state, event.content, "reminded", "runtime"), event)
+    case "RunResumed":
+      return state
     case "WindowTrimmed":
     case "SummaryAsked":
     case "SummaryReplied":
