@@ -55,7 +55,7 @@ const pool = await Effect.runPromise(
 
 export const closePool = Effect.runPromise.bind(undefined, pool.close)
 
-export const tables = ["record", "formats"]
+const tables = ["record", "formats"]
 
 const dropped = (sql: SqlClient.SqlClient, prefix: string) =>
   Effect.forEach(tables, (name) => Effect.orDie(sql`DROP TABLE IF EXISTS ${sql(`${prefix}${name}`)}`))
