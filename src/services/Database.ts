@@ -155,9 +155,11 @@ const aloneIn =
     // What stopped it may have been meant for the statement before, whose reader was interrupted.
     const again = Effect.retry(statement, { times: 1, while: (error) => isStopped(codeOf(error)) })
     const send = (connection: Connection) =>
-      Effect.catchAll(on(connection)(again), (error) =>
-        Effect.fail(isRefused(codeOf(error)) ? error : new Unended({ error }))
-      )
+      Effect.catchAll(on(connection)(again), (error): Effect.Effect<never, SqlError | Unended> => {
+        if (isRefused(codeOf(error))) return Effect.fail(error)
+        // So that its client knows that it is lost, and gives it to nobody else.
+        return Effect.zipRight(Effect.ignore(on(connection)(sql`SELECT 1`)), Effect.fail(new Unended({ error })))
+      })
     const transact = (connection: Connection) =>
       Effect.gen(function* () {
         const run = on(connection)
@@ -226,10 +228,13 @@ export const inFile = ({ isPostgres, run, sql }: Database): Effect.Effect<void, 
           : new Unfit({ path: "database", expected: "a database in a file", found: "one in memory" })
       )
 
-/** Has each transaction of SQLite flushed before it ends. PostgreSQL says that for itself. */
+/**
+ * Has each transaction of SQLite flushed before it ends. It is said also where it seems to be so: a connection that was not
+ * told changes to less with its first write.
+ */
 export const flushing = ({ isPostgres, run, sql }: Database): Effect.Effect<void, SqlError> =>
   isPostgres
     ? Effect.void
     : Effect.flatMap(run(sql<{ synchronous: number }>`PRAGMA synchronous`), ([row]) =>
-        Number(row?.synchronous) >= 2 ? Effect.void : run(Effect.asVoid(sql`PRAGMA synchronous = FULL`))
+        Number(row?.synchronous) > 2 ? Effect.void : run(Effect.asVoid(sql`PRAGMA synchronous = FULL`))
       )

@@ -515,10 +515,21 @@ describe("SqlRecord over SQLite", () => {
         for (const durability of ["power-loss", "process-crash"] as const) {
           const client = yield* opened.again
           yield* sqlOf(client).unsafe(`PRAGMA synchronous = ${setting}`)
-          yield* Database.record(opened, client, { durability })
+          const record = yield* Database.record(opened, client, { durability })
+          const run = `run-${setting}-${durability}`
+          yield* record.append(run, 0, [started(run)])
           assert.strictEqual(yield* synchronous(client), durability === "power-loss" ? Math.max(2, setting) : setting)
         }
       }
+    })
+  )
+
+  it.scoped("flushes also where a connection that was not told would not, from its first write on", () =>
+    Effect.gen(function* () {
+      const opened = yield* Database.SQLite.open
+      const record = yield* Database.record(opened, opened.client)
+      yield* record.append(runId, 0, [started(runId)])
+      assert.deepStrictEqual(yield* opened.sql`PRAGMA synchronous`, [{ synchronous: 2 }])
     })
   )
 
@@ -705,13 +716,19 @@ describe.skipIf(PostgreSQL.missing !== undefined)(`SqlRecord over PostgreSQL${Po
       yield* record.append(runId, 0, [started(runId)])
       yield* sql.unsafe(`CREATE FUNCTION ${prefix}die() RETURNS trigger LANGUAGE plpgsql AS
         $$ BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); PERFORM pg_sleep(1); RETURN NULL; END $$`)
-      yield* sql.unsafe(`CREATE CONSTRAINT TRIGGER die AFTER INSERT ON ${prefix}record DEFERRABLE INITIALLY DEFERRED
+      const kill =
+        sql.unsafe(`CREATE CONSTRAINT TRIGGER die AFTER INSERT ON ${prefix}record DEFERRABLE INITIALLY DEFERRED
         FOR EACH ROW EXECUTE FUNCTION ${prefix}die()`)
-      const error = yield* Effect.flip(record.append(runId, 1, [received("a")]))
-      assert.deepInclude(error, { reason: "Unavailable", outcome: "unknown", retry: "safe-with-same-key" })
-      yield* sql.unsafe(`DROP FUNCTION ${prefix}die() CASCADE`)
-      yield* record.append(runId, 1, [received("a")])
-      assert.deepStrictEqual(yield* seqs(record), [0, 1])
+      for (let seq = 1; seq < 8; seq++) {
+        yield* kill
+        const error = yield* Effect.flip(record.append(runId, seq, [received("a")]))
+        assert.deepInclude(error, { reason: "Unavailable", outcome: "unknown", retry: "safe-with-same-key" })
+        yield* sql.unsafe(`DROP TRIGGER die ON ${prefix}record`)
+        // The connection that was lost is given to nobody.
+        yield* record.append(runId, seq, [received("a")])
+      }
+      yield* sql.unsafe(`DROP FUNCTION ${prefix}die()`)
+      assert.deepStrictEqual(yield* seqs(record), upTo(8))
     })
   )
 
