@@ -32,7 +32,7 @@ const result = (text: string): unknown => {
   return value !== undefined && JSON.stringify(value) === text ? value : text
 }
 
-/** Layers take one system message: of several, the last replaces the others, mark and all. */
+/** Some layers take one system message: of several, the last replaces the others, mark and all. */
 const oneSystem = (given: ReadonlyArray<AiSdkModel.Message>): ReadonlyArray<AiSdkModel.Message> => {
   const texts = given.flatMap((one) => (one.role === "system" ? [one.content] : []))
   const options = given.find(({ role }) => role === "system")?.providerOptions
@@ -82,14 +82,25 @@ const kitOf = (pieces: ReadonlyArray<Wire.ToolPiece>): Toolkit.WithHandler<Tools
   handle: () => Effect.dieMessage("tools are run by the loop")
 })
 
-export const make = (options: AiSdkPrompt.Options) => {
-  const convert = AiSdkPrompt.make(options)
+/** The name under which Anthropic's package reads its marks, and calls itself. */
+const anthropic = "anthropic"
+
+/** What the package of no known provider is sent has the form that all of them take, and marks for one that reads them. */
+export const make = ({ cache, provider }: Pick<AiSdkPrompt.Options, "cache" | "provider">) => {
+  const isKnown = provider === anthropic
+  const convert = AiSdkPrompt.make({
+    provider,
+    late: isKnown ? "message" : "joined",
+    mark: { [anthropic]: { cacheControl: { type: "ephemeral" } } },
+    ...(cache === undefined ? {} : { cache })
+  })
+  const promptOf = (wire: Wire.Wire) => (isKnown ? convert(wire).prompt : oneSystem(convert(wire).prompt))
   const kits = new WeakMap<ReadonlyArray<Wire.ToolPiece>, Toolkit.WithHandler<Tools>>()
   return (wire: Wire.Wire): LanguageModel.GenerateTextOptions<Tools> => {
     const toolkit = kits.get(wire.tools) ?? kitOf(wire.tools)
     kits.set(wire.tools, toolkit)
     return {
-      prompt: oneSystem(convert(wire).prompt).map(message),
+      prompt: promptOf(wire).map(message),
       disableToolCallResolution: true,
       ...(wire.tools.length === 0 ? {} : { toolkit })
     }

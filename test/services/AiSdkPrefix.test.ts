@@ -24,6 +24,10 @@ interface Api {
   readonly dialect: Dialects.Dialect
   readonly layer: (url: string) => Layer.Layer<LLM.LLM, LLM.LLMError>
   readonly takesMarks: boolean
+  /** Notices are sent inside the last message. */
+  readonly isJoined: boolean
+  /** All texts are in one, so that the mark of what stays is lost with another skill. */
+  readonly isOneText: boolean
 }
 
 const effectAnthropic = (url: string, more: LLM.LanguageModelOptions = {}) =>
@@ -38,9 +42,18 @@ const apis: ReadonlyArray<Api> = [
     name: dialect.name,
     dialect,
     layer: (url: string) => dialect.layer(url),
-    takesMarks: dialect === Dialects.anthropic
+    takesMarks: dialect === Dialects.anthropic,
+    isJoined: dialect === Dialects.compatible,
+    isOneText: dialect !== Dialects.anthropic
   })),
-  { name: "@effect/ai-anthropic", dialect: Dialects.anthropic, layer: (url) => effectAnthropic(url), takesMarks: true }
+  ...[false, true].map((isUnnamed) => ({
+    name: `@effect/ai-anthropic, ${isUnnamed ? "under a name that says nothing" : "named"}`,
+    dialect: Dialects.anthropic,
+    layer: (url: string) => effectAnthropic(url, isUnnamed ? { provider: "acme" } : {}),
+    takesMarks: true,
+    isJoined: isUnnamed,
+    isOneText: isUnnamed
+  }))
 ]
 
 // The run: tools, findings, a window, a map that parks and comes back, steps, and reasoning in the middle.
@@ -239,12 +252,16 @@ for (const api of apis) {
           if (broken === "messages") {
             assert.deepStrictEqual(after.items.slice(0, opening), before.items.slice(0, opening), pass)
           }
+          // No provider of a law of orders refuses what has no message more.
+          if (api.dialect === Dialects.compatible) {
+            assert.lengthOf(before.items, wire.tools.length + 1 + wire.messages.length, pass)
+          }
           if (api.takesMarks) {
             assert.isAtMost(before.marked.length, 3, pass)
             const [first, last] = [before.marked[0]!, before.marked.at(-1)!]
             // What stays in every pass is read again, whatever became of the rest.
             assert.strictEqual(first, opening - 1, pass)
-            const isLost = broken === "tools" || (api.name.startsWith("@effect") && broken === "system")
+            const isLost = broken === "tools" || (api.isOneText && broken === "system")
             if (!isLost) assert.deepStrictEqual(after.items.slice(0, opening), before.items.slice(0, opening), pass)
             if (broken !== undefined) continue
             assert.deepStrictEqual(after.items.slice(0, last + 1), before.items.slice(0, last + 1), pass)
@@ -260,8 +277,7 @@ for (const api of apis) {
             const until = left.lastIndexOf(JSON.stringify(notice!.text).slice(1, -1))
             assert.isAbove(until, 0, pass)
             // A notice in a message of its own stands after what opens the message, and another after a blank line.
-            const isJoined = api.dialect === Dialects.compatible
-            const begun = isJoined ? blank : until - left.lastIndexOf("\n", until) - 1
+            const begun = api.isJoined ? blank : until - left.lastIndexOf("\n", until) - 1
             assert.isAtLeast(common(left, right), until - begun, pass)
           }
         }
@@ -391,12 +407,29 @@ describe("A request", () => {
         assert.lengthOf(messages, 2)
         assert.strictEqual(messages[0]?.["content"], all)
       }
-      const effect = yield* sent(Dialects.anthropic, (url) => effectAnthropic(url, { cache: false }))
-      assert.notInclude(JSON.stringify(effect), "cache_control")
-      assert.deepStrictEqual(
-        list(effect["system"]).map(({ text }) => text),
-        [all]
-      )
+      const effect = (more: LLM.LanguageModelOptions) =>
+        Effect.map(
+          sent(Dialects.anthropic, (url) => effectAnthropic(url, more)),
+          ({ messages, system }) =>
+            [system, list(messages)[0]?.["content"]].map((blocks) =>
+              list(blocks).map(({ cache_control, text }) => [text, cache_control !== undefined])
+            )
+        )
+      assert.deepStrictEqual(yield* effect({ cache: false }), [[[all, false]], [["Which zone?", false]]])
+      assert.deepStrictEqual(yield* effect({}), [
+        [
+          ["Be brief.", true],
+          ["Be kind.", false]
+        ],
+        [
+          ["Which zone?", true],
+          ["[Notice]", false]
+        ]
+      ])
+      assert.deepStrictEqual(yield* effect({ provider: "acme" }), [
+        [[first, true]],
+        [["Which zone?\n\n[Notice]", false]]
+      ])
     })
   )
 
@@ -429,6 +462,13 @@ describe("A request", () => {
           ({ messages }) => list(messages).slice(1)
         )
       const call = { type: "tool_use", id: "c", name: "look", input: {} }
+      // Also where the model has not said more of what it thinks since.
+      const more = [asked!, reply("anthropic.messages"), result, reply("other"), result]
+      const { messages } = yield* sent(anthropic, anthropic.layer, { ...noticed, messages: more })
+      assert.deepStrictEqual(list(messages).at(-1), {
+        role: "user",
+        content: [{ type: "tool_result", tool_use_id: "c", content: "[Notice]" }]
+      })
       assert.deepStrictEqual(yield* last("anthropic.messages"), [
         {
           role: "assistant",
