@@ -17,7 +17,7 @@ import * as Budget from "../kernel/Budget.ts"
 import type * as ClaimCheck from "../kernel/ClaimCheck.ts"
 import type * as CheckEvent from "../kernel/CheckEvent.ts"
 import type * as Event from "../kernel/Event.ts"
-import * as Fold from "../kernel/Fold.ts"
+import * as FoldSaid from "../kernel/FoldSaid.ts"
 import * as Outcome from "../kernel/Outcome.ts"
 import * as Piece from "../kernel/Piece.ts"
 import * as Printable from "../kernel/Printable.ts"
@@ -351,7 +351,7 @@ const goOn = <R, A>(
       from: from ?? { runId, seq },
       message,
       // Who wrote it, where its role does not say so.
-      ...(origin === Fold.originOf(message) ? {} : { origin })
+      ...(origin === FoldSaid.originOf(message) ? {} : { origin })
     }))
     const received: Event.MessageReceived = { _tag: "MessageReceived", content: input }
     const first = [started, ...carried, ...WindowPass.carried(runId, state, 1), received]
