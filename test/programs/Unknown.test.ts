@@ -16,11 +16,6 @@ const alone = Layer.fresh(Shop.services)
 
 const Pay = Tool.make("pay", { parameters: { to: Schema.String }, success: Schema.String })
 
-const make = <R, A>(agent: Agent.Agent<R, A>, layer: Layer.Layer<R>, script: LLM.Chooser) => ({
-  agent,
-  layer: Layer.merge(layer, LLM.layerScripted(script))
-})
-
 const script: LLM.Chooser = ({ iteration, messages }) => {
   if (iteration === 1) return LLM.call("pay", { to: "ann" }, "p")
   const last = messages.at(-1)?.message
@@ -40,11 +35,10 @@ const lost = (
       pay: ({ to }) => Effect.map(Replay.Key, (key) => `paid ${to}, ${(ran.push(key), ran.length)}`)
     })
     const agent = Agent.make({ name: "a", instructions: "Pay.", toolkit, ...options })
-    const { layer } = make(agent, handlers, choose)
+    const layer = Layer.merge(handlers, LLM.layerScripted(choose))
     const died = yield* Effect.exit(
       Agent.run(agent, "Go.", { runId: "r" }).pipe(
-        Effect.provide(layer),
-        Effect.provide(Mortal.layer({ at: 3, kept: "nothing" }))
+        Effect.provide(Layer.merge(layer, Mortal.layer({ at: 3, kept: "nothing" })))
       )
     )
     assert.isTrue(died._tag === "Failure")
