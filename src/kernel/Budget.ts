@@ -30,22 +30,24 @@ export interface Spent {
 
 export const nothing: Spent = { passes: 0, toolCalls: 0, usage: Usage.none, unmetered: 0, models: [] }
 
+/** Who it is, as plain data: what is not known is absent. */
+const known = ({ model, provider }: Cost.Asked): Cost.Asked => ({
+  ...(provider === undefined ? {} : { provider }),
+  ...(model === undefined ? {} : { model })
+})
+
 /** The model is asked: a pass more. */
 export const called = ({ trying: _, ...spent }: Spent, asked: Cost.Asked): Spent => ({
   ...spent,
   passes: spent.passes + 1,
-  asked
+  asked: known(asked)
 })
 
-const take = (
-  models: Spent["models"],
-  { model, provider }: Cost.Asked,
-  usage: Usage.Usage | undefined
-): Spent["models"] => {
-  const at = models.findIndex((one) => one.model === model && one.provider === provider)
+const take = (models: Spent["models"], asked: Cost.Asked, usage: Usage.Usage | undefined): Spent["models"] => {
+  const at = models.findIndex((one) => one.model === asked.model && one.provider === asked.provider)
   const more = usage ?? Usage.unknown("unreported")
   const taken = models[at]
-  if (taken === undefined) return [...models, { provider, model, usage: more }]
+  if (taken === undefined) return [...models, { ...known(asked), usage: more }]
   return models.with(at, { ...taken, usage: Usage.add(taken.usage, more) })
 }
 

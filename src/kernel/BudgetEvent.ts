@@ -19,10 +19,9 @@ export type ClosingAsked = typeof ClosingAsked.Type
 /**
  * The run is driven again, `idleMs` after the entry before: that time is not driving. Written where wall time is limited.
  */
-export const RunResumed = Schema.TaggedStruct("RunResumed", {
+const RunResumed = Schema.TaggedStruct("RunResumed", {
   idleMs: Schema.NonNegative.pipe(Schema.finite())
 })
-export type RunResumed = typeof RunResumed.Type
 
 export const BudgetEvent = Schema.Union(ClosingAsked, RunResumed)
 export type BudgetEvent = typeof BudgetEvent.Type

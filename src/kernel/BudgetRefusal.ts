@@ -20,3 +20,14 @@ export const costUnknown = (model: string | undefined, isUnpriced: boolean): Ref
   outcome: "not-applied",
   retry: "after-human"
 })
+
+/** The same call came to the same result again and again, with nothing new in between, after the model was told so. */
+export const noProgress = (tool: string, occurrences: number): Refusal.Refusal => ({
+  tag: "NoProgress",
+  law: "A run that learns nothing new ends.",
+  code: "WF-RUN-017",
+  what: `${Printable.quote(tool)} was called ${occurrences} times with the same arguments and came to the same result, with nothing new in between; the model had been told.`,
+  next: "Say in the instructions what to do when a result does not change, annotate a tool that polls with Repeats, or ask for less.",
+  outcome: "not-applied",
+  retry: "after-human"
+})

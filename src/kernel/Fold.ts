@@ -16,6 +16,7 @@ import type * as FindingEvent from "./FindingEvent.ts"
 import * as FindingState from "./FindingState.ts"
 import * as FoldArtifact from "./FoldArtifact.ts"
 import * as FoldBudget from "./FoldBudget.ts"
+import * as FoldCall from "./FoldCall.ts"
 import * as FoldSaid from "./FoldSaid.ts"
 import * as FoldSelection from "./FoldSelection.ts"
 import type * as GroundingEvent from "./GroundingEvent.ts"
@@ -26,6 +27,7 @@ import * as SkillState from "./SkillState.ts"
 import * as State from "./State.ts"
 import * as Transcript from "./Transcript.ts"
 import * as Usage from "./Usage.ts"
+import * as Waiting from "./Waiting.ts"
 import * as WindowState from "./WindowState.ts"
 import * as Wire from "./Wire.ts"
 
@@ -44,14 +46,6 @@ const find = (state: State.State, event: FindingEvent.FindingEvent): State.State
     : WindowState.rehash(next)
 }
 
-/** Who wrote a message, as far as its role and outcome say. */
-export const originOf = (message: Message.Message): Event.Origin =>
-  message.role === "user" ? "person" : message.role === "assistant" ? "model" : wroteIt(message.outcome)
-
-/** Who wrote the text of a settlement: the tool, or we in its place. */
-const wroteIt = (outcome: Message.Settlement): Event.Origin =>
-  outcome === "ran-ok" || outcome === "absent" || outcome === "ran-error" ? "tool" : "runtime"
-
 const carry = (state: State.State, event: Event.MessageCarried): State.State => {
   const { from, message } = event
   const next =
@@ -63,7 +57,7 @@ const carry = (state: State.State, event: Event.MessageCarried): State.State => 
   const seq = state.seq - 1
   const cause: Wire.Cause = { by: "carried", seq }
   return FoldSaid.say({ ...state, transcript: next.right }, [
-    { id: `carried:${seq}`, origin: event.origin ?? originOf(message), seq, cause, from, message }
+    { id: `carried:${seq}`, origin: event.origin ?? FoldSaid.originOf(message), seq, cause, from, message }
   ])
 }
 
@@ -123,111 +117,10 @@ const reply = (state: State.State, event: Event.ModelReplied): State.State => {
     toolCalls.length > 0
       ? { ...next, openReply: { seq, iteration, ...(stopReason === undefined ? {} : { stopReason }) } }
       : {
-          ...FoldSaid.say(next, [{ ...replyPlace(state, seq), message }]),
+          ...FoldSaid.say(next, [{ ...FoldSaid.replyPlace(state, seq), message }]),
           final: { seq, iteration, content }
         }
   return calling === iteration ? told : Law.broken(told, "A reply answers the pass that called the model.")
-}
-
-const replyPlace = (state: State.State, seq: number): Omit<FoldSaid.Said, "message"> => ({
-  id: `reply:${seq}`,
-  origin: "model",
-  seq,
-  cause: { by: "replied", seq: state.marks.at(-1)?.seq ?? seq }
-})
-
-const start = (state: State.State, event: Event.ToolCalled): State.State => {
-  const { args, owner, replay, toolCallId, toolName } = event
-  const open = state.transcript.open
-  const waiting = open?.calls.slice(open.settled.length).some((one) => one.toolCallId === toolCallId) === true
-  if (!waiting) return Law.broken(state, "Only a call of the open reply can be started.")
-  if (state.startedCalls.some((one) => one.toolCallId === toolCallId))
-    return Law.broken(state, "A call is started once.")
-  return {
-    ...state,
-    startedCalls: [
-      ...state.startedCalls,
-      { toolCallId, seq: state.seq - 1, args, ...(owner === undefined ? {} : { owner }), replay }
-    ],
-    spent: { ...state.spent, toolCalls: state.spent.toolCalls + (Answering.isTool(state.started, toolName) ? 0 : 1) }
-  }
-}
-
-const settle = (state: State.State, event: Event.ToolSettled): State.State => {
-  const { error, fields, outcome, placed, served, toolCallId, toolName } = event
-  const message: Message.Tool = { role: "tool", toolCallId, toolName, outcome, content: served }
-  const settled = Transcript.settle(state.transcript, message)
-  if (Either.isLeft(settled))
-    return Law.broken(state, `A call has exactly one settlement, in order: ${settled.left.what}`)
-  const started = state.startedCalls.find((one) => one.toolCallId === toolCallId)
-  // A tool's own error is quoted; every other text of an error is ours, and so is a ticket.
-  const isOurs = State.isOurs(state.started, toolName) || placed !== undefined
-  const byRuntime = isOurs || (error !== undefined && error.tag !== "ToolFailed")
-  const stored = placed === undefined ? {} : { placed }
-  const asked = started?.seq ?? state.openReply?.seq ?? state.seq - 1
-  const next: State.State = {
-    ...state,
-    transcript: settled.right,
-    settledAt: [...state.settledAt, { seq: state.seq - 1, calledSeq: asked, byRuntime, ...stored }],
-    startedCalls: state.startedCalls.filter((one) => one.toolCallId !== toolCallId),
-    ...(state.started?.manifest.skills === undefined
-      ? {}
-      : {
-          skills: SkillState.settle(state.skills, {
-            toolCallId,
-            toolName,
-            owner: started?.owner ?? {},
-            outcome,
-            served,
-            ...stored,
-            ...(fields === undefined ? {} : { fields })
-          })
-        }),
-    ...(error?.tag === "BudgetExceeded" ? { exhausted: error } : {}),
-    ...(outcome === "unknown" && error !== undefined
-      ? { lost: [...state.lost, { toolCallId, toolName, reason: error }] }
-      : {})
-  }
-  const answered = Answering.isTool(state.started, toolName) ? answering(next, event, started?.args) : next
-  return settled.right.open === undefined ? close(answered) : answered
-}
-
-/** A call that gives the answer was taken, or its mistakes are told. */
-const answering = (
-  state: State.State,
-  { error, iteration, outcome }: Event.ToolSettled,
-  args: unknown
-): State.State => {
-  if (outcome === "ran-ok") {
-    const value = Answering.valueIn(state.started, args)
-    return { ...state, final: { seq: state.seq - 1, iteration, content: "", given: { value, by: "call" } } }
-  }
-  return error === undefined ? state : rejected(state, [error.what])
-}
-
-const rejected = (state: State.State, issues: ReadonlyArray<string>): State.State => ({
-  ...state,
-  answering: { rejected: (state.answering?.rejected ?? 0) + 1, issues }
-})
-
-/** The last settlement closes the unit: the reply and its results become part of the conversation at once. */
-const close = (state: State.State): State.State => {
-  const unit = state.transcript.units.at(-1)
-  const { openReply, ...rest } = state
-  if (openReply === undefined || unit?.kind !== "replied") return state
-  const [reply, ...results] = Transcript.unitMessages(unit)
-  const said = results.flatMap((message, index): ReadonlyArray<FoldSaid.Said> => {
-    const at = state.settledAt[index]
-    if (at === undefined) return []
-    const cause: Wire.Cause = { by: "called", seq: at.calledSeq }
-    const origin = at.byRuntime ? "runtime" : originOf(message)
-    const { placed, seq } = at
-    return [{ id: `result:${seq}`, origin, seq, cause, message, ...(placed === undefined ? {} : { placed }) }]
-  })
-  const first = reply === undefined ? [] : [{ ...replyPlace(state, openReply.seq), message: reply }]
-  const closed = FoldSaid.say({ ...rest, settledAt: [] }, [...first, ...said])
-  const isOnlyAnswers = unit.settled.every(({ call }) => Answering.isTool(state.started, call.toolName))
-  return isOnlyAnswers && closed.final === undefined ? Answering.notTaken(closed, state.messages.length) : closed
 }
 
 const fail = (state: State.State, event: Event.ModelFailed): State.State => {
@@ -269,7 +162,7 @@ const answer = (state: State.State, event: Event.Answered): State.State => {
 
 /** The state after an event. */
 export const step = (before: State.State, event: Event.Event): State.State =>
-  FoldBudget.counted(apply({ ...before, seq: before.seq + 1 }, event), event)
+  FoldBudget.after(before, apply({ ...before, seq: before.seq + 1 }, event), event)
 
 const apply = (state: State.State, event: Event.Event): State.State => {
   if (state.ended !== undefined) return Law.broken(state, "Nothing follows the terminal event.")
@@ -297,9 +190,9 @@ const apply = (state: State.State, event: Event.Event): State.State => {
     case "ModelFailed":
       return fail(state, event)
     case "ToolCalled":
-      return start(state, event)
+      return FoldCall.start(state, event)
     case "ToolSettled":
-      return settle(FoldArtifact.placed(state, event), event)
+      return FoldCall.settle(FoldArtifact.placed(state, event), event)
     case "Answered":
       return answer(state, event)
     case "RunEnded":
@@ -347,18 +240,22 @@ const apply = (state: State.State, event: Event.Event): State.State => {
     }
     case "AnswerRejected":
       return Answering.notTaken(
-        FoldSaid.hear(rejected(state, event.issues), event.asked, "reminded", "runtime"),
+        FoldSaid.hear(FoldCall.rejected(state, event.issues), event.asked, "reminded", "runtime"),
         state.messages.length - 1
       )
     case "ClosingAsked":
-      return FoldBudget.close(FoldSaid.hear(state, event.content, "reminded", "runtime"), event)
     case "RunResumed":
-      return state
+      return FoldBudget.step(state, event)
     case "WindowTrimmed":
     case "SummaryAsked":
     case "SummaryReplied":
     case "SummaryFailed":
       return WindowState.step(state, event)
+    case "ApprovalAsked":
+    case "ApprovalDecided":
+    case "CallProbed":
+    case "CallResolved":
+      return Waiting.step(state, event)
     case "SemanticsDeclared":
     case "ClaimsRead":
       return withChecks(state, state.checks && CheckState.claim(state.checks, event))

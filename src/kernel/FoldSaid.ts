@@ -1,5 +1,5 @@
 /**
- * A `FoldSaid` is how what was said joins the conversation of a run.
+ * A `FoldSaid` is how what is said joins the conversation of a run.
  *
  * @internal
  */
@@ -37,14 +37,29 @@ export const hear = (
   state: State.State,
   content: string,
   by: Wire.Cause["by"],
-  origin: Event.Origin = "person"
+  origin: Event.Origin = "person",
+  seq: number = state.seq - 1
 ): State.State => {
   const next = Transcript.append(state.transcript, { role: "user", content })
   if (Either.isLeft(next)) return Law.broken(state, "Nothing is said while calls are open.")
-  const seq = state.seq - 1
   const { final: _, ...open } = state
   const message: Message.User = { role: "user", content }
   const heard = origin === "person" ? { ...open, heard: { content, seq } } : open
   return say(heard, [{ id: `message:${seq}`, origin, seq, cause: { by, seq }, message }])
 }
 
+/** Who wrote a message, as far as its role and outcome say. */
+export const originOf = (message: Message.Message): Event.Origin =>
+  message.role === "user" ? "person" : message.role === "assistant" ? "model" : wroteIt(message.outcome)
+
+/** Who wrote the text of a settlement: the tool, or we in its place. */
+const wroteIt = (outcome: Message.Settlement): Event.Origin =>
+  outcome === "ran-ok" || outcome === "absent" || outcome === "ran-error" ? "tool" : "runtime"
+
+/** Where a reply stands in the conversation. */
+export const replyPlace = (state: State.State, seq: number): Omit<Said, "message"> => ({
+  id: `reply:${seq}`,
+  origin: "model",
+  seq,
+  cause: { by: "replied", seq: state.marks.at(-1)?.seq ?? seq }
+})

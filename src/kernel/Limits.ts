@@ -16,8 +16,7 @@ export type Money = typeof Money.Type
  * One pass is kept for a closing answer, and of tokens `tokens`, or as much as the pass before it was reckoned to take. Of
  * money what those tokens cost is kept.
  */
-export const Closing = Schema.Struct({ tokens: optional(Schema.NonNegativeInt) })
-export type Closing = typeof Closing.Type
+const Closing = Schema.Struct({ tokens: optional(Schema.NonNegativeInt) })
 
 /** Wall time is in milliseconds of driving; bytes are those of the run's events as JSON, in UTF-8. */
 export const Limits = Schema.Struct({

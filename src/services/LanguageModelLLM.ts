@@ -36,6 +36,11 @@ export interface Options {
    * its own for them, so that without it an agent that sets some cannot be asked.
    */
   readonly configure?: (parameters: Event.Parameters) => Context.Context<never>
+  /**
+   * `false`: nothing is marked for Anthropic's cache, and notices stand before the conversation. Other packages read no
+   * marks. Where the provider's name is `anthropic`, more of a request is kept than under a name that says nothing.
+   */
+  readonly cache?: false
 }
 
 type Pull = Effect.Effect<Chunk.Chunk<LLM.Part>, Option.Option<LLMError>>
@@ -57,8 +62,8 @@ export const make = (
   service: LanguageModel.Service,
   options: Options & { readonly provider: string }
 ): typeof LLM.LLM.Service => {
-  const { configure, model, provider } = options
-  const prompt = LanguageModelPrompt.make({ provider })
+  const { cache, configure, model, provider } = options
+  const prompt = LanguageModelPrompt.make({ provider, ...(cache === undefined ? {} : { cache }) })
   const secrets = (options.secrets ?? []).map((secret) => Redacted.value(secret))
   const refail = (phase: AiSdkError.Phase) => (error: unknown) =>
     LanguageModelError.toLLMError(error, { provider, modelId: model ?? "", phase, secrets })

@@ -18,7 +18,7 @@ import * as ProviderUsage from "./ProviderUsage.ts"
 import * as LLM from "./LLM.ts"
 import { failure, type LLMError } from "./LLMError.ts"
 
-export interface Options extends Pick<AiSdkLLM.Options, "providerOptions" | "streamed" | "timeouts"> {
+export interface Options extends Pick<AiSdkLLM.Options, "cache" | "providerOptions" | "streamed" | "timeouts"> {
   /** The base of the server's paths, without `/chat/completions`. */
   readonly url: string
   readonly model: string
@@ -63,7 +63,7 @@ export const layer = (
       })
       // This package sends arguments that are JSON as they are, and quotes the others.
       const options: AiSdkLLM.Options = {
-        ...Struct.pick(given, "answers", "providerOptions", "streamed", "timeouts"),
+        ...Struct.pick(given, "answers", "cache", "providerOptions", "streamed", "timeouts"),
         secrets: endpoint.secrets,
         verbatimArguments: true
       }

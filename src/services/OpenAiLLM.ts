@@ -15,7 +15,10 @@ import * as OpenAiFilter from "./OpenAiFilter.ts"
 import * as ProviderUsage from "./ProviderUsage.ts"
 import * as ReplyFilter from "./ReplyFilter.ts"
 
-export interface Options extends Pick<AiSdkLLM.Options, "answers" | "providerOptions" | "streamed" | "timeouts"> {
+export interface Options extends Pick<
+  AiSdkLLM.Options,
+  "answers" | "cache" | "providerOptions" | "streamed" | "timeouts"
+> {
   readonly model: string
   /** `responses` if absent. */
   readonly api?: "responses" | "chat"
@@ -53,8 +56,9 @@ export const layer = (
         fetch: ReplyFilter.fetching(api === "chat" ? OpenAiFilter.chat : OpenAiFilter.responses, fetch)
       })
       const options: AiSdkLLM.Options = {
-        ...Struct.pick(given, "answers", "streamed", "timeouts"),
+        ...Struct.pick(given, "answers", "cache", "streamed", "timeouts"),
         secrets: endpoint.secrets,
+        late: "system",
         verbatimArguments: true,
         providerOptions: { ...providerOptions, openai: { ...defaults, ...providerOptions["openai"] } }
       }
