@@ -154,7 +154,7 @@ describe("A key that a provider repeats", () => {
   const at = { provider: "p", modelId: "m", phase: "request" } as const
 
   it("is masked in every spelling, wherever it is cut", () => {
-    const key = 'k"ey/+ä1'
+    const key = 'k"ey/+ä1~~~'
     const bytes = Buffer.from(key)
     const spellings = [
       key,
