@@ -1,7 +1,8 @@
 import { AnthropicClient, AnthropicLanguageModel } from "@effect/ai-anthropic"
 import { FetchHttpClient } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Layer, Predicate, Redacted } from "effect"
+import { Effect, Exit, Layer, Predicate, Redacted, Tracer } from "effect"
+import { inspect } from "node:util"
 import * as AiSdkError from "../../src/services/AiSdkError.ts"
 import * as LLM from "../../src/services/LLM.ts"
 import * as LLMSuite from "../../src/services/LLMSuite.ts"
@@ -145,6 +146,42 @@ describe("LLM.layerLanguageModel and time", () => {
         const error = yield* refused(overEffectAi(url, { timeouts }))
         assert.strictEqual(error.reason, "Timeout", error.message)
         assert.include(error.message, what)
+      }
+    })
+  )
+})
+
+describe("LLM.layerLanguageModel and spans", () => {
+  it.live("ends the spans of a package without the key, whatever became of the request", () =>
+    Effect.gen(function* () {
+      const ended: Array<readonly [span: Tracer.Span, exit: Exit.Exit<unknown, unknown>]> = []
+      const native = yield* Effect.tracer
+      const tracer = Tracer.make({
+        context: (run) => run(),
+        span: (...given) => {
+          const span = native.span(...given)
+          const end = span.end.bind(span)
+          span.end = (time, exit) => {
+            ended.push([span, exit])
+            end(time, exit)
+          }
+          return span
+        }
+      })
+      const body = JSON.stringify({ error: { type: "x", message: `No: ${canary}` } })
+      for (const status of [200, 401, 429, 500]) {
+        const error = yield* sentTo((url) => overEffectAi(url), answer(status, "application/json", body)).pipe(
+          Effect.withTracer(tracer)
+        )
+        assert.instanceOf(error, LLM.LLMError)
+      }
+      const gone = yield* refused(overEffectAi("http://127.0.0.1:1/v1")).pipe(Effect.withTracer(tracer))
+      assert.strictEqual(gone.reason, "Unavailable")
+      const failed = ended.filter(([, exit]) => Exit.isFailure(exit))
+      assert.isAtLeast(failed.length, 4)
+      for (const [span, exit] of ended) {
+        isClean(exit, canary)
+        assert.notInclude(inspect(span, { depth: 12, showHidden: true }), canary, span.name)
       }
     })
   )
