@@ -65,12 +65,14 @@ const reserved = /__proto__|constructor|\\u00/i
 
 /**
  * The parts that can be saved of a reply which failed for a mistake of the model's: a call of a tool that is not there,
- * for which the whole chunk fails, or arguments that are no JSON or name a reserved key. What came after them is lost. Such a mistake is
- * the model's to correct, and no end of a run. Nothing if it failed for another reason.
+ * for which the whole chunk fails, or arguments that are no JSON or name a reserved key. What came after them is lost.
+ * Such a mistake is the model's to correct, and no end of a run. Nothing if it failed for another reason.
  */
 export const salvage = (error: unknown, open: ReadonlyArray<string>): ReadonlyArray<unknown> | undefined => {
   if (!isAiError(error) || error._tag !== "MalformedOutput") return undefined
   const chunk = chunkOf(error)
   if (chunk.some(isCall)) return chunk
+  // A package parses no text at all for arguments that are none.
+  if (error.description?.includes("parse tool call parameters") && open.length > 0) return []
   return open.some((args) => args.trim() !== "" && (json(args) === undefined || reserved.test(args))) ? [] : undefined
 }
