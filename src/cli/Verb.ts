@@ -179,7 +179,7 @@ export const verbs = [
   },
   {
     name: "resolve",
-    takes: "RUN CALL applied|not-applied",
+    takes: "RUN CALL FOUND",
     least: 3,
     most: 3,
     what: "say what became of a call that was lost",
@@ -189,7 +189,7 @@ export const verbs = [
       by
     ],
     details: [
-      "CALL is the id of a call whose outcome nobody knows: it was running when its process was lost, or took too long. It is never run again by itself. --because has to be given.",
+      "CALL is the id of a call whose outcome nobody knows: it was running when its process was lost, or took too long. It is never run again by itself. FOUND is applied or not-applied, and --because has to be given.",
       refused,
       runs
     ],
