@@ -161,7 +161,7 @@ export const verbs = [
       refused,
       runs
     ],
-    examples: ["wherefore approve @ apr_uXkq9", 'wherefore approve @ apr_uXkq9 --note "Checked with Ann."']
+    examples: ["wherefore approve @ apr_uXkq9", "wherefore approve @ apr_uXkq9 --note checked"]
   },
   {
     name: "deny",
@@ -175,7 +175,7 @@ export const verbs = [
       refused,
       runs
     ],
-    examples: ['wherefore deny @ apr_uXkq9 --note "Not before May."']
+    examples: ["wherefore deny @ apr_uXkq9 --note later"]
   },
   {
     name: "resolve",
@@ -193,7 +193,7 @@ export const verbs = [
       refused,
       runs
     ],
-    examples: ['wherefore resolve @ c3 applied --because "The bank has it as 7F2A."']
+    examples: ["wherefore resolve @ c3 applied --because booked"]
   },
   {
     name: "verify",
