@@ -25,6 +25,7 @@ import * as LanguageModelPart from "./LanguageModelPart.ts"
 import * as LanguageModelPrompt from "./LanguageModelPrompt.ts"
 import * as LLM from "./LLM.ts"
 import { failure, type LLMError } from "./LLMError.ts"
+import * as SpanFilter from "./SpanFilter.ts"
 import * as Timeouts from "./Timeouts.ts"
 
 export interface Options {
@@ -88,7 +89,8 @@ export const make = (
       const asked = service.streamText(prompt(wire))
       const configured = configure?.(wire.parameters) ?? Context.empty()
       const stream = Stream.mapInputContext(asked, (context: Context.Context<never>) => asking(context, configured))
-      const pull = yield* Stream.toPull(stream)
+      const tracer = yield* SpanFilter.make(refail("stream"))
+      const pull = yield* Effect.withTracer(Stream.toPull(stream), tracer)
       const watch = yield* Timeouts.watch(options.timeouts, where)
       const read = AiSdkReader.stream({
         provider,
@@ -123,7 +125,10 @@ export const make = (
           : Effect.fail(over)
       )
       // The ids of our traces are nothing for a provider to know.
-      const untraced = Effect.locally(watch.waiting(next), HttpClient.currentTracerPropagation, false)
+      const untraced = Effect.withTracer(
+        Effect.locally(watch.waiting(next), HttpClient.currentTracerPropagation, false),
+        tracer
+      )
       return Stream.concat(
         Stream.make<[LLM.Part]>({ _tag: "Usage", usage: Usage.unknown("cut") }),
         Stream.repeatEffectChunkOption(untraced)

@@ -1,7 +1,8 @@
 import { AnthropicClient, AnthropicLanguageModel } from "@effect/ai-anthropic"
 import { FetchHttpClient } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Layer, Predicate, Redacted } from "effect"
+import { Effect, Exit, Layer, Predicate, Redacted, Tracer } from "effect"
+import { inspect } from "node:util"
 import * as AiSdkError from "../../src/services/AiSdkError.ts"
 import * as LLM from "../../src/services/LLM.ts"
 import * as LLMSuite from "../../src/services/LLMSuite.ts"
@@ -147,6 +148,93 @@ describe("LLM.layerLanguageModel and time", () => {
         assert.include(error.message, what)
       }
     })
+  )
+})
+
+describe("LLM.layerLanguageModel and spans", () => {
+  it.live("ends the spans of a package without the key, whatever became of the request", () =>
+    Effect.gen(function* () {
+      const ended: Array<readonly [span: Tracer.Span, exit: Exit.Exit<unknown, unknown>]> = []
+      const native = yield* Effect.tracer
+      const tracer = Tracer.make({
+        context: (run) => run(),
+        span: (...given) => {
+          const span = native.span(...given)
+          const end = span.end.bind(span)
+          span.end = (time, exit) => {
+            ended.push([span, exit])
+            end(time, exit)
+          }
+          return span
+        }
+      })
+      const body = JSON.stringify({ error: { type: "x", message: `No: ${canary}` } })
+      for (const status of [200, 401, 429, 500]) {
+        const error = yield* sentTo((url) => overEffectAi(url), answer(status, "application/json", body)).pipe(
+          Effect.withTracer(tracer)
+        )
+        assert.instanceOf(error, LLM.LLMError)
+      }
+      const gone = yield* refused(overEffectAi("http://127.0.0.1:1/v1")).pipe(Effect.withTracer(tracer))
+      assert.strictEqual(gone.reason, "Unavailable")
+      const failed = ended.filter(([, exit]) => Exit.isFailure(exit))
+      assert.isAtLeast(failed.length, 4)
+      for (const [span, exit] of ended) {
+        isClean(exit, canary)
+        assert.notInclude(inspect(span, { depth: 12, showHidden: true }), canary, span.name)
+      }
+    })
+  )
+})
+
+describe("LLM.layerLanguageModel and what it keeps", () => {
+  const frame = (event: unknown) => {
+    const type = Predicate.hasProperty(event, "type") ? event.type : ""
+    return `event: ${type}\ndata: ${JSON.stringify(event)}\n\n`
+  }
+  const usage = { input: 3, output: 2 }
+
+  it.live("is what the provider sent, and never the request with its key", () =>
+    Effect.gen(function* () {
+      const { said } = Dialects.anthropic.events({ deltas: ["Yes"], stop: "stop", usage })
+      for (let at = 0; at < said.length; at++) {
+        const broken = yield* sentTo(
+          (url) => overEffectAi(url),
+          ({ response }) => {
+            response.writeHead(200, { "content-type": "text/event-stream" })
+            response.flushHeaders()
+            response.write(`: begun\n\n${said.slice(0, at).map(frame).join("")}`, () => response.destroy())
+          }
+        )
+        assert.deepStrictEqual([broken.reason, broken.outcome], ["StreamBroken", "unknown"], `${at}`)
+        assert.notInclude(broken.body === undefined ? "" : Redacted.value(broken.body), canary)
+      }
+      for (const text of ["<html>", '{"error":', ""]) {
+        const odd = yield* sentTo((url) => overEffectAi(url), answer(500, "application/json", text))
+        assert.strictEqual(odd.reason, "Unavailable")
+        assert.notInclude(odd.body === undefined ? "" : Redacted.value(odd.body), canary)
+      }
+      const told = yield* sentTo((url) => overEffectAi(url), answer(500, "text/plain", "Out of order."))
+      assert.include(told.body === undefined ? "" : Redacted.value(told.body), "Out of order.")
+    })
+  )
+
+  it.live("goes on after arguments with a reserved key, which no tool sees", () =>
+    Effect.gen(function* () {
+      for (const args of ['{"__proto__":{"x":1}}', '{"a":{"constructor":{"prototype":{}}}}', '{"\\u005f_proto__":1}']) {
+        const calls = [{ id: "c1", name: "read", deltas: [args] }]
+        const { end, said } = Dialects.anthropic.events({ calls, stop: "tool-calls", usage })
+        const server = yield* serve(answer(200, "text/event-stream", [...said, ...end].map(frame).join("")))
+        const tool = { name: "read", schema: { type: "object", properties: {} } }
+        const piece = { id: "t", origin: "app", seq: 0, cause: { by: "selected", seq: 0 }, hash: "t" } as const
+        const asked = { ...wire, tools: [{ ...piece, slot: "tools" as const, tool }] }
+        const { toolCalls } = yield* Effect.provide(LLM.reply(asked), overEffectAi(server.url))
+        assert.deepStrictEqual(
+          toolCalls.map(({ args, toolName }) => [toolName, args]),
+          [["read", args]]
+        )
+      }
+    }).pipe(Effect.scoped)
   )
 })
 
