@@ -9,6 +9,7 @@ import * as AnswerEvent from "./AnswerEvent.ts"
 import * as Artifact from "./Artifact.ts"
 import * as ArtifactEvent from "./ArtifactEvent.ts"
 import * as BudgetEvent from "./BudgetEvent.ts"
+import * as DriveEvent from "./DriveEvent.ts"
 import * as CallOutcome from "./CallOutcome.ts"
 import * as CheckEvent from "./CheckEvent.ts"
 import * as ClaimCheck from "./ClaimCheck.ts"
@@ -349,7 +350,8 @@ export const Event = Schema.Union(
   ...ArtifactEvent.ArtifactEvent.members,
   ...WindowEvent.WindowEvent.members,
   ...WaitEvent.WaitEvent.members,
-  ...BudgetEvent.BudgetEvent.members
+  ...BudgetEvent.BudgetEvent.members,
+  ...DriveEvent.DriveEvent.members
 )
 export type Event = typeof Event.Type
 

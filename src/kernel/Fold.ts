@@ -17,6 +17,7 @@ import * as FindingState from "./FindingState.ts"
 import * as FoldArtifact from "./FoldArtifact.ts"
 import * as FoldBudget from "./FoldBudget.ts"
 import * as FoldCall from "./FoldCall.ts"
+import * as FoldDrive from "./FoldDrive.ts"
 import * as FoldSaid from "./FoldSaid.ts"
 import * as FoldSelection from "./FoldSelection.ts"
 import type * as GroundingEvent from "./GroundingEvent.ts"
@@ -246,6 +247,9 @@ const apply = (state: State.State, event: Event.Event): State.State => {
     case "ClosingAsked":
     case "RunResumed":
       return FoldBudget.step(state, event)
+    case "RunClaimed":
+    case "CancelAsked":
+      return FoldDrive.step(state, event)
     case "WindowTrimmed":
     case "SummaryAsked":
     case "SummaryReplied":

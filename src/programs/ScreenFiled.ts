@@ -177,6 +177,10 @@ export const of = (event: Event.Event, state: State.State): Filed | undefined =>
       return { verb: "closing", style: "warn", text: event.reason.what }
     case "RunResumed":
       return { verb: "resumed", text: `after ${ScreenLine.duration(event.idleMs)}` }
+    case "RunClaimed":
+      return { verb: "claimed", text: `by ${ScreenLine.oneLine(event.by)}, take-over ${event.ordinal}` }
+    case "CancelAsked":
+      return { verb: "cancel", style: "warn", text: `asked by ${ScreenLine.oneLine(event.by)}` }
     case "WindowTrimmed":
       return { verb: "left", text: leftText(event) }
     case "SummaryReplied":

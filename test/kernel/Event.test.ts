@@ -81,7 +81,9 @@ describe("Event", () => {
       "CallProbed",
       "CallResolved",
       "ClosingAsked",
-      "RunResumed"
+      "RunResumed",
+      "RunClaimed",
+      "CancelAsked"
     ])
   })
 
