@@ -27,7 +27,7 @@ export interface Note {
 }
 
 /** A file may have this many bytes, and a note this many signatures. */
-export const maxBytes = 64 * 1024 * 1024
+const maxBytes = 64 * 1024 * 1024
 const maxSignatures = 64
 
 export const at = (line: number): string => `line ${line}`
