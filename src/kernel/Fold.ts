@@ -15,6 +15,9 @@ import type * as Event from "./Event.ts"
 import type * as FindingEvent from "./FindingEvent.ts"
 import * as FindingState from "./FindingState.ts"
 import * as FoldArtifact from "./FoldArtifact.ts"
+import * as FoldBudget from "./FoldBudget.ts"
+import * as FoldCall from "./FoldCall.ts"
+import * as FoldSaid from "./FoldSaid.ts"
 import * as FoldSelection from "./FoldSelection.ts"
 import type * as GroundingEvent from "./GroundingEvent.ts"
 import * as Json from "./Json.ts"
@@ -24,31 +27,13 @@ import * as SkillState from "./SkillState.ts"
 import * as State from "./State.ts"
 import * as Transcript from "./Transcript.ts"
 import * as Usage from "./Usage.ts"
+import * as Waiting from "./Waiting.ts"
 import * as WindowState from "./WindowState.ts"
 import * as Wire from "./Wire.ts"
 
 /** The state with what its checks have come to, if it keeps them. */
 const withChecks = (state: State.State, checks: CheckState.CheckState | undefined): State.State =>
   checks === undefined ? state : { ...state, checks }
-
-type Said = Pick<Wire.MessagePiece, "id" | "origin" | "seq" | "cause" | "from" | "message" | "placed">
-
-/** Closed messages join the conversation; the transcript keeps only what is open. */
-const say = (state: State.State, said: ReadonlyArray<Said>): State.State => {
-  const pieces = said.map((one): Wire.MessagePiece => ({
-    ...one,
-    slot: "messages",
-    hash: Wire.messageHash(one.message)
-  }))
-  const findings = state.findings === undefined ? undefined : FindingState.say(state.findings, pieces)
-  return {
-    ...state,
-    transcript: state.transcript.open === undefined ? Transcript.empty : state.transcript,
-    messages: [...state.messages, ...pieces],
-    messagesHash: WindowState.said(state, pieces, findings),
-    ...(findings === undefined ? {} : { findings })
-  }
-}
 
 /** What findings change is how the conversation is sent, too. */
 const find = (state: State.State, event: FindingEvent.FindingEvent): State.State => {
@@ -61,30 +46,6 @@ const find = (state: State.State, event: FindingEvent.FindingEvent): State.State
     : WindowState.rehash(next)
 }
 
-/** Something that a reply is expected to: the person's words, or ours in their place. */
-const hear = (
-  state: State.State,
-  content: string,
-  by: Wire.Cause["by"],
-  origin: Event.Origin = "person"
-): State.State => {
-  const next = Transcript.append(state.transcript, { role: "user", content })
-  if (Either.isLeft(next)) return Law.broken(state, "Nothing is said while calls are open.")
-  const seq = state.seq - 1
-  const { final: _, ...open } = state
-  const message: Message.User = { role: "user", content }
-  const heard = origin === "person" ? { ...open, heard: { content, seq } } : open
-  return say(heard, [{ id: `message:${seq}`, origin, seq, cause: { by, seq }, message }])
-}
-
-/** Who wrote a message, as far as its role and outcome say. */
-export const originOf = (message: Message.Message): Event.Origin =>
-  message.role === "user" ? "person" : message.role === "assistant" ? "model" : wroteIt(message.outcome)
-
-/** Who wrote the text of a settlement: the tool, or we in its place. */
-const wroteIt = (outcome: Message.Settlement): Event.Origin =>
-  outcome === "ran-ok" || outcome === "absent" || outcome === "ran-error" ? "tool" : "runtime"
-
 const carry = (state: State.State, event: Event.MessageCarried): State.State => {
   const { from, message } = event
   const next =
@@ -95,8 +56,8 @@ const carry = (state: State.State, event: Event.MessageCarried): State.State => 
     return Law.broken(state, `A carried message must continue the conversation: ${next.left.what}`)
   const seq = state.seq - 1
   const cause: Wire.Cause = { by: "carried", seq }
-  return say({ ...state, transcript: next.right }, [
-    { id: `carried:${seq}`, origin: event.origin ?? originOf(message), seq, cause, from, message }
+  return FoldSaid.say({ ...state, transcript: next.right }, [
+    { id: `carried:${seq}`, origin: event.origin ?? FoldSaid.originOf(message), seq, cause, from, message }
   ])
 }
 
@@ -130,7 +91,7 @@ const call = (state: State.State, event: Event.ModelCalled): State.State => {
     skills,
     ...(state.findings === undefined ? {} : { findings: FindingState.commit(state.findings) }),
     marks: [...state.marks, mark],
-    spent: { ...state.spent, passes: state.spent.passes + 1 }
+    spent: Budget.called(state.spent, { provider, model })
   }
   if (event.iteration !== state.iteration + 1) return Law.broken(next, "Passes are counted from 1 without a gap.")
   if (state.transcript.open !== undefined) return Law.broken(next, "No pass starts while calls are open.")
@@ -148,7 +109,7 @@ const reply = (state: State.State, event: Event.ModelReplied): State.State => {
   const heard: State.State = {
     ...withChecks(rest, CheckState.reply(state, iteration, event.sentTools)),
     ...(tokens === undefined ? {} : { metered: { iteration, tokens } }),
-    spent: Budget.replied(state.spent, event.usage)
+    spent: Budget.replied(state.spent, event.usage, event.by)
   }
   if (Either.isLeft(appended)) return Law.broken(heard, "A reply comes when no call is open.")
   const next = { ...heard, transcript: appended.right }
@@ -156,111 +117,10 @@ const reply = (state: State.State, event: Event.ModelReplied): State.State => {
     toolCalls.length > 0
       ? { ...next, openReply: { seq, iteration, ...(stopReason === undefined ? {} : { stopReason }) } }
       : {
-          ...say(next, [{ ...replyPlace(state, seq), message }]),
+          ...FoldSaid.say(next, [{ ...FoldSaid.replyPlace(state, seq), message }]),
           final: { seq, iteration, content }
         }
   return calling === iteration ? told : Law.broken(told, "A reply answers the pass that called the model.")
-}
-
-const replyPlace = (state: State.State, seq: number): Omit<Said, "message"> => ({
-  id: `reply:${seq}`,
-  origin: "model",
-  seq,
-  cause: { by: "replied", seq: state.marks.at(-1)?.seq ?? seq }
-})
-
-const start = (state: State.State, event: Event.ToolCalled): State.State => {
-  const { args, owner, replay, toolCallId, toolName } = event
-  const open = state.transcript.open
-  const waiting = open?.calls.slice(open.settled.length).some((one) => one.toolCallId === toolCallId) === true
-  if (!waiting) return Law.broken(state, "Only a call of the open reply can be started.")
-  if (state.startedCalls.some((one) => one.toolCallId === toolCallId))
-    return Law.broken(state, "A call is started once.")
-  return {
-    ...state,
-    startedCalls: [
-      ...state.startedCalls,
-      { toolCallId, seq: state.seq - 1, args, ...(owner === undefined ? {} : { owner }), replay }
-    ],
-    spent: { ...state.spent, toolCalls: state.spent.toolCalls + (Answering.isTool(state.started, toolName) ? 0 : 1) }
-  }
-}
-
-const settle = (state: State.State, event: Event.ToolSettled): State.State => {
-  const { error, fields, outcome, placed, served, toolCallId, toolName } = event
-  const message: Message.Tool = { role: "tool", toolCallId, toolName, outcome, content: served }
-  const settled = Transcript.settle(state.transcript, message)
-  if (Either.isLeft(settled))
-    return Law.broken(state, `A call has exactly one settlement, in order: ${settled.left.what}`)
-  const started = state.startedCalls.find((one) => one.toolCallId === toolCallId)
-  // A tool's own error is quoted; every other text of an error is ours, and so is a ticket.
-  const isOurs = State.isOurs(state.started, toolName) || placed !== undefined
-  const byRuntime = isOurs || (error !== undefined && error.tag !== "ToolFailed")
-  const stored = placed === undefined ? {} : { placed }
-  const asked = started?.seq ?? state.openReply?.seq ?? state.seq - 1
-  const next: State.State = {
-    ...state,
-    transcript: settled.right,
-    settledAt: [...state.settledAt, { seq: state.seq - 1, calledSeq: asked, byRuntime, ...stored }],
-    startedCalls: state.startedCalls.filter((one) => one.toolCallId !== toolCallId),
-    ...(state.started?.manifest.skills === undefined
-      ? {}
-      : {
-          skills: SkillState.settle(state.skills, {
-            toolCallId,
-            toolName,
-            owner: started?.owner ?? {},
-            outcome,
-            served,
-            ...stored,
-            ...(fields === undefined ? {} : { fields })
-          })
-        }),
-    ...(error?.tag === "BudgetExceeded" ? { exhausted: error } : {}),
-    ...(outcome === "unknown" && error !== undefined
-      ? { lost: [...state.lost, { toolCallId, toolName, reason: error }] }
-      : {})
-  }
-  const answered = Answering.isTool(state.started, toolName) ? answering(next, event, started?.args) : next
-  return settled.right.open === undefined ? close(answered) : answered
-}
-
-/** A call that gives the answer was taken, or its mistakes are told. */
-const answering = (
-  state: State.State,
-  { error, iteration, outcome }: Event.ToolSettled,
-  args: unknown
-): State.State => {
-  if (outcome === "ran-ok") {
-    const value = Answering.valueIn(state.started, args)
-    return { ...state, final: { seq: state.seq - 1, iteration, content: "", given: { value, by: "call" } } }
-  }
-  return error === undefined ? state : rejected(state, [error.what])
-}
-
-const rejected = (state: State.State, issues: ReadonlyArray<string>): State.State => ({
-  ...state,
-  answering: { rejected: (state.answering?.rejected ?? 0) + 1, issues }
-})
-
-/** The last settlement closes the unit: the reply and its results become part of the conversation at once. */
-const close = (state: State.State): State.State => {
-  const unit = state.transcript.units.at(-1)
-  const { openReply, ...rest } = state
-  if (openReply === undefined || unit?.kind !== "replied") return state
-  const [reply, ...results] = Transcript.unitMessages(unit)
-  const said = results.flatMap((message, index): ReadonlyArray<Said> => {
-    const at = state.settledAt[index]
-    if (at === undefined) return []
-    const cause: Wire.Cause = { by: "called", seq: at.calledSeq }
-    const origin = at.byRuntime ? "runtime" : originOf(message)
-    const { placed, seq } = at
-    return [{ id: `result:${seq}`, origin, seq, cause, message, ...(placed === undefined ? {} : { placed }) }]
-  })
-  const first = reply === undefined ? [] : [{ ...replyPlace(state, openReply.seq), message: reply }]
-  const closed = say({ ...rest, settledAt: [] }, [...first, ...said])
-  const isOnlyAnswers = unit.settled.every(({ call }) => Answering.isTool(state.started, call.toolName))
-  return isOnlyAnswers && closed.final === undefined ? Answering.notTaken(closed, state.messages.length) : closed
 }
 
 const fail = (state: State.State, event: Event.ModelFailed): State.State => {
@@ -268,7 +128,7 @@ const fail = (state: State.State, event: Event.ModelFailed): State.State => {
   const next: State.State = {
     ...withChecks(rest, CheckState.reply(state, event.iteration, undefined)),
     failure: event,
-    spent: { ...state.spent, usage: Usage.add(state.spent.usage, event.usage ?? Usage.none) }
+    spent: Budget.failed(state.spent, event.usage)
   }
   return calling === event.iteration ? next : Law.broken(next, "A failure ends the pass that called the model.")
 }
@@ -280,14 +140,14 @@ const begin = (state: State.State, event: Event.RunStarted): State.State => {
   const { findings } = event.manifest
   const on = findings === undefined ? {} : { findings: FindingState.open(findings) }
   const started = withChecks({ ...state, started: event, skills, ...on }, CheckState.begin(event))
-  return event.followUpOf === undefined && event.input !== "" ? hear(started, event.input, "asked") : started
+  return event.followUpOf === undefined && event.input !== "" ? FoldSaid.hear(started, event.input, "asked") : started
 }
 
 /** The model that is to look again hears it in our words. */
 const judged = (state: State.State, event: GroundingEvent.GroundingJudged): State.State => {
   const next: State.State = { ...state, grounding: event }
   if (event.action !== "revision-asked") return next
-  return hear({ ...Answering.supersede(next), revised: true }, event.asked ?? "", "reminded", "runtime")
+  return FoldSaid.hear({ ...Answering.supersede(next), revised: true }, event.asked ?? "", "reminded", "runtime")
 }
 
 /** The answer is the last reply, with the boundary that the run asks for, or what fits the schema. */
@@ -301,10 +161,12 @@ const answer = (state: State.State, event: Event.Answered): State.State => {
 }
 
 /** The state after an event. */
-export const step = (before: State.State, event: Event.Event): State.State => {
-  const state = { ...before, seq: before.seq + 1 }
-  if (before.ended !== undefined) return Law.broken(state, "Nothing follows the terminal event.")
-  if (before.seq === 0 && event._tag !== "RunStarted") return Law.broken(state, "A record starts with RunStarted.")
+export const step = (before: State.State, event: Event.Event): State.State =>
+  FoldBudget.after(before, apply({ ...before, seq: before.seq + 1 }, event), event)
+
+const apply = (state: State.State, event: Event.Event): State.State => {
+  if (state.ended !== undefined) return Law.broken(state, "Nothing follows the terminal event.")
+  if (state.seq === 1 && event._tag !== "RunStarted") return Law.broken(state, "A record starts with RunStarted.")
   if (ArtifactEvent.isArtifactEvent(event)) return FoldArtifact.step(state, event)
   switch (event._tag) {
     case "RunStarted":
@@ -312,7 +174,7 @@ export const step = (before: State.State, event: Event.Event): State.State => {
     case "MessageCarried":
       return carry(state, event)
     case "MessageReceived":
-      return hear(state, event.content, "received")
+      return FoldSaid.hear(state, event.content, "received")
     case "PieceDeclared":
       return FoldSelection.declarePiece(state, event)
     case "ToolDeclared":
@@ -324,13 +186,13 @@ export const step = (before: State.State, event: Event.Event): State.State => {
     case "ModelReplied":
       return reply(state, event)
     case "ModelRetried":
-      return { ...state, spent: Budget.tried(state.spent, event.usage) }
+      return { ...state, spent: Budget.tried(state.spent, event.usage, event.next) }
     case "ModelFailed":
       return fail(state, event)
     case "ToolCalled":
-      return start(state, event)
+      return FoldCall.start(state, event)
     case "ToolSettled":
-      return settle(FoldArtifact.placed(state, event), event)
+      return FoldCall.settle(FoldArtifact.placed(state, event), event)
     case "Answered":
       return answer(state, event)
     case "RunEnded":
@@ -339,7 +201,7 @@ export const step = (before: State.State, event: Event.Event): State.State => {
         : Law.broken({ ...state, ended: event }, "A run ends with every call settled.")
     case "StepReminded": {
       const skills = SkillState.step(state.skills, event)
-      return hear({ ...state, skills }, event.content, "reminded", "runtime")
+      return FoldSaid.hear({ ...state, skills }, event.content, "reminded", "runtime")
     }
     case "CursorMoved":
     case "RouteConflicted":
@@ -378,14 +240,22 @@ export const step = (before: State.State, event: Event.Event): State.State => {
     }
     case "AnswerRejected":
       return Answering.notTaken(
-        hear(rejected(state, event.issues), event.asked, "reminded", "runtime"),
+        FoldSaid.hear(FoldCall.rejected(state, event.issues), event.asked, "reminded", "runtime"),
         state.messages.length - 1
       )
+    case "ClosingAsked":
+    case "RunResumed":
+      return FoldBudget.step(state, event)
     case "WindowTrimmed":
     case "SummaryAsked":
     case "SummaryReplied":
     case "SummaryFailed":
       return WindowState.step(state, event)
+    case "ApprovalAsked":
+    case "ApprovalDecided":
+    case "CallProbed":
+    case "CallResolved":
+      return Waiting.step(state, event)
     case "SemanticsDeclared":
     case "ClaimsRead":
       return withChecks(state, state.checks && CheckState.claim(state.checks, event))

@@ -6,6 +6,7 @@
  */
 import * as CallOutcome from "./CallOutcome.ts"
 import type * as CursorMove from "./CursorMove.ts"
+import * as Notice from "./Notice.ts"
 import * as SafeId from "./SafeId.ts"
 import * as Skill from "./Skill.ts"
 import type * as SkillEvent from "./SkillEvent.ts"
@@ -55,7 +56,9 @@ export const text = (
   if (step === undefined) return undefined
   const of = `Step ${at + 1} of ${steps.length}${nameOf(skill, mayName)}`
   const note = step.note.trim() === "" ? "" : `: ${SafeId.literal(step.note, 1_000)}`
-  return `${of}: call ${SafeId.print(step.toolName)}${note}. To leave it out, call skip_step with the reason.`
+  return Notice.of("the step at hand", [
+    `${of}: call ${SafeId.print(step.toolName)}${note}. To leave it out, call skip_step with the reason.`
+  ])
 }
 
 /** What the model reads when it wants to answer while a step is open. */

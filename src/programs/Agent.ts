@@ -7,17 +7,15 @@
 import type * as Tool from "@effect/ai/Tool"
 import type * as Toolkit from "@effect/ai/Toolkit"
 import * as Clock from "effect/Clock"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Mailbox from "effect/Mailbox"
 import type * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import * as Budget from "../kernel/Budget.ts"
 import type * as ClaimCheck from "../kernel/ClaimCheck.ts"
 import type * as CheckEvent from "../kernel/CheckEvent.ts"
 import type * as Event from "../kernel/Event.ts"
-import * as Fold from "../kernel/Fold.ts"
+import * as FoldSaid from "../kernel/FoldSaid.ts"
 import * as Outcome from "../kernel/Outcome.ts"
 import * as Piece from "../kernel/Piece.ts"
 import * as Printable from "../kernel/Printable.ts"
@@ -32,6 +30,7 @@ import type * as LLM from "../services/LLM.ts"
 import * as Record from "../services/Record.ts"
 import * as AgentAnswer from "./AgentAnswer.ts"
 import * as AgentArtifacts from "./AgentArtifacts.ts"
+import * as AgentBudget from "./AgentBudget.ts"
 import * as AgentError from "./AgentError.ts"
 import * as AgentFindings from "./AgentFindings.ts"
 import * as AgentGrounding from "./AgentGrounding.ts"
@@ -39,6 +38,7 @@ import * as AgentManifest from "./AgentManifest.ts"
 import type * as AgentOptions from "./AgentOptions.ts"
 import * as AgentReview from "./AgentReview.ts"
 import * as AgentSkills from "./AgentSkills.ts"
+import * as Approval from "./Approval.ts"
 import * as ArtifactLoan from "./ArtifactLoan.ts"
 import * as Dispatch from "./Dispatch.ts"
 import * as LoadedRun from "./LoadedRun.ts"
@@ -52,6 +52,9 @@ export type { Progress } from "./Loop.ts"
 export type { DriveOptions, Limits, Options, RunOptions } from "./AgentOptions.ts"
 
 export { AnswerInvalid, AnswerUngrounded, ChecksBlind, InvalidAgent, RunExists, RunOpen } from "./AgentError.ts"
+export { DecisionRefused } from "../kernel/Decision.ts"
+export { decide, resolve } from "./AgentDecisions.ts"
+export type { Decided } from "./AgentDecisions.ts"
 export type { AgentError } from "./AgentError.ts"
 
 /** What a set of tools needs: their handlers, and what the handlers and the schemas need. */
@@ -75,6 +78,8 @@ export interface Agent<out R = never, out A = unknown> extends AgentGrounding.Ju
   readonly checks: CheckEvent.Posture
   readonly claims?: readonly [ClaimCheck.DeclaredClaim, ...Array<ClaimCheck.DeclaredClaim>]
   readonly parameters: Event.Parameters
+  readonly approval: ReadonlyArray<Approval.Rule>
+  readonly unknown: NonNullable<AgentOptions.Options<{}>["unknown"]>
   readonly concurrency: number
   readonly maxResultChars: number
   readonly retry?: LLM.RetryPolicy
@@ -112,13 +117,8 @@ const assemble = <A>(
   options: AgentOptions.Options<Record<string, Tool.Any>>,
   answer: AgentAnswer.Reader<A>
 ): Agent<unknown, A> => {
-  const { budget = {}, concurrency = 4, maxResultChars = 262_144, name, parameters = {} } = options
-  const { wallTime, ...counted } = budget
-  const limits: Event.Limits = {
-    ...Budget.defaults,
-    ...counted,
-    ...(wallTime === undefined ? {} : { wallTimeMs: Duration.toMillis(wallTime) })
-  }
+  const { concurrency = 4, maxResultChars = 262_144, name, parameters = {} } = options
+  const limits = AgentBudget.limits(options.budget)
   const pieces = [Piece.steering(instructionsId, options.instructions), ...(options.pieces ?? [])]
   const tools: ReadonlyArray<Tool.Any> = options.toolkit === undefined ? [] : Object.values(options.toolkit.tools)
   const prepared = tools.flatMap((tool) =>
@@ -129,6 +129,7 @@ const assemble = <A>(
   const skills = AgentSkills.make(options, prepared, offered)
   const judged = AgentGrounding.make(options.grounding, tools)
   const artifacts = AgentArtifacts.make(options)
+  const approval = Approval.read(options.approval ?? [])
   return {
     name,
     ...judged,
@@ -146,11 +147,14 @@ const assemble = <A>(
     checks: options.checks ?? "live",
     ...AgentReview.claims(options.claims),
     parameters,
+    approval: approval.rules,
+    unknown: options.unknown ?? "hold",
     concurrency,
     maxResultChars,
     problems: [
       ...AgentReview.review(name, pieces, tools, limits, concurrency, maxResultChars, parameters),
       ...problems,
+      ...approval.problems,
       ...(options.window === undefined ? [] : Window.problems(options.window)),
       ...answer.problems,
       ...AgentReview.claimProblems(options.claims, answer.asking !== undefined),
@@ -213,7 +217,7 @@ const drive = <R, A>(
       ...(repertoire === undefined ? {} : { skills: repertoire }),
       parameters,
       limits,
-      ...(yield* Tokenizer.needed(agent.window ?? recorded.started?.manifest.window)),
+      ...(yield* Tokenizer.needed(agent.window ?? recorded.started?.manifest.window, limits)),
       ...(grounding === undefined ? {} : { grounding })
     }
     const see = yield* Onlooker.Onlooker
@@ -234,6 +238,7 @@ const drive = <R, A>(
       tools,
       handlers,
       scope: AgentArtifacts.scopeOf(runId, begun),
+      approval: agent.approval,
       concurrency,
       maxResultChars,
       ...(agent.artifacts?.placement === undefined ? {} : { placement: agent.artifacts.placement }),
@@ -243,6 +248,7 @@ const drive = <R, A>(
       emit
     }
     const { ended, state } = yield* Loop.drive(options, recorded, first)
+    if (ended === undefined) return Outcome.waiting(runId, state)
     yield* AgentError.relied(runId, state)
     return Outcome.of(runId, state, ended, yield* valueOf(agent, runId, state))
   }).pipe(Effect.withSpan("Agent.run", { attributes: { agent: agent.name, runId }, captureStackTrace: false }))
@@ -268,14 +274,14 @@ const begin = <R, A>(agent: Agent<R, A>, input: string, options: AgentOptions.Ru
     return yield* AgentError.orExists(runId, drive(agent, runId, startedAt, emit, options, Run.initial, [started]))
   })
 
-/** Works on `input` until there is an answer, a limit is reached, or something fails. */
+/** Works on `input` until there is an answer, a person is needed, a limit is reached, or something fails. */
 export const run = <R, A>(
   agent: Agent<R, A>,
   input: string,
   options?: AgentOptions.RunOptions
 ): Effect.Effect<Outcome.Outcome<A>, AgentError.AgentError, Services | R> => begin(agent, input, options, silent)
 
-/** As `run`, seen while it goes on. Ends after the terminal event; stopping to listen interrupts the run. */
+/** As `run`, seen while it goes on. Ends after the terminal event, or when a person is waited for; stopping to listen interrupts the run. */
 export const stream = <R, A>(
   agent: Agent<R, A>,
   input: string,
@@ -298,13 +304,13 @@ const streamed = <R>(
 const carryOn = <R, A>(agent: Agent<R, A>, runId: string, how: Drive, emit: Emit) =>
   Effect.gen(function* () {
     yield* AgentReview.validate(agent, "resumed")
-    const { startedAt, state } = yield* LoadedRun.load(runId)
-    return yield* drive(agent, runId, startedAt, emit, how, state, [])
+    const { drivenSince, resumed, state } = yield* LoadedRun.resume(runId, agent.limits)
+    return yield* drive(agent, runId, drivenSince, emit, how, state, resumed)
   })
 
 /**
- * Goes on with a run that has no terminal event, after the last thing its record holds. A run that has ended gives its
- * outcome again and does nothing.
+ * Goes on with a run that has no terminal event, after the last thing its record holds. A run that has ended, and one that
+ * waits for a person who has said nothing yet, gives its outcome again and does nothing.
  */
 export const resume = <R, A>(
   agent: Agent<R, A>,
@@ -351,7 +357,7 @@ const goOn = <R, A>(
       from: from ?? { runId, seq },
       message,
       // Who wrote it, where its role does not say so.
-      ...(origin === Fold.originOf(message) ? {} : { origin })
+      ...(origin === FoldSaid.originOf(message) ? {} : { origin })
     }))
     const received: Event.MessageReceived = { _tag: "MessageReceived", content: input }
     const first = [started, ...carried, ...WindowPass.carried(runId, state, 1), received]

@@ -12,11 +12,14 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as HashSet from "effect/HashSet"
 import * as Option from "effect/Option"
+import type * as ApprovalRule from "../kernel/ApprovalRule.ts"
 import type * as Artifact from "../kernel/Artifact.ts"
 import type * as ArtifactEvent from "../kernel/ArtifactEvent.ts"
 import type * as Event from "../kernel/Event.ts"
 import * as Answering from "../kernel/Answering.ts"
+import * as Budget from "../kernel/Budget.ts"
 import * as Call from "../kernel/Call.ts"
+import * as Closing from "../kernel/Closing.ts"
 import * as Refusal from "../kernel/Refusal.ts"
 import * as Run from "../kernel/Run.ts"
 import * as SkillMap from "../kernel/SkillMap.ts"
@@ -30,6 +33,7 @@ import type * as ArtifactDesk from "./ArtifactDesk.ts"
 import * as AppendSize from "./AppendSize.ts"
 import * as ArtifactLoan from "./ArtifactLoan.ts"
 import * as Dispatch from "./Dispatch.ts"
+import * as Rebase from "./Rebase.ts"
 import * as Reply from "./Reply.ts"
 import type * as ServedResult from "./ServedResult.ts"
 import * as Summary from "./Summary.ts"
@@ -49,6 +53,8 @@ export interface Options {
   readonly handlers: Dispatch.Handlers
   /** Whose artifacts its tools work with. */
   readonly scope: Artifact.Scope
+  /** Which calls need a person. */
+  readonly approval: ReadonlyArray<ApprovalRule.ApprovalRule>
   readonly concurrency: number
   readonly maxResultChars: number
   readonly placement?: NonNullable<Event.Artifacts["placement"]>
@@ -65,13 +71,13 @@ const settledRows = ({ checks }: State.State, toolCallId: string) =>
 
 type Failure = LLM.LLMError | Record.RecordError | Record.RecordConflict
 
-/** Drives a run from `state`, whose events are on the record, and the `first` that are not yet, to its terminal event. */
+/** Drives a run from `state`, whose events are on the record, and the `first` that are not yet, to its terminal event, or until it waits for a person. */
 export const drive = (
   options: Options,
   recorded: State.State,
   first: ReadonlyArray<Event.Event>
 ): Effect.Effect<
-  { readonly state: State.State; readonly ended: Event.RunEnded },
+  { readonly state: State.State; readonly ended?: Event.RunEnded },
   Failure,
   ArtifactStore.ArtifactStore | LLM.LLM | Record.Record
 > =>
@@ -104,10 +110,22 @@ export const drive = (
       const appended = Effect.tap(record.append(runId, from, events), () => {
         pending = pending.slice(events.length)
       })
+      /** A person has decided something meanwhile: what is pending comes after that. */
+      const rebased = (conflict: Record.RecordConflict) =>
+        Effect.flatMap(from === 0 ? Effect.succeedNone : Rebase.onto(record, runId, from, pending), (onto) => {
+          if (Option.isNone(onto)) return Effect.fail(conflict)
+          state = onto.value.state
+          const shown = onto.value.decided.map(({ event, seq }) => emit({ _tag: "Recorded", seq, event }))
+          return Effect.all(shown, { discard: true })
+        })
       const shown = Effect.forEach(events, (event, index) => emit({ _tag: "Recorded", seq: from + index, event }), {
         discard: true
       })
-      return Effect.uninterruptible(appended).pipe(Effect.zipRight(shown), Effect.zipRight(commit))
+      return Effect.uninterruptible(appended).pipe(
+        Effect.zipRight(shown),
+        Effect.catchTag("RecordConflict", rebased),
+        Effect.zipRight(commit)
+      )
     })
     const elapsed = Effect.map(Clock.currentTimeMillis, (now) => Math.max(0, now - startedAt))
 
@@ -138,7 +156,10 @@ export const drive = (
         part._tag === "Retried" ? [Reply.retried(iteration, (attempts += 1), part, of)] : []
       )
       happen(events)
-      return events.length === 0 ? Effect.void : commit
+      if (events.length === 0) return Effect.void
+      // Another attempt is another call, which the budget must have room for.
+      const over = Budget.more(Closing.limitsOf(limits, state), state.spent)
+      return over === undefined ? commit : Effect.zipRight(commit, Effect.fail(new Reply.OverBudget({ reason: over })))
     }
 
     /** What a model's failure is told apart from the record's: that one ends the run here. */
@@ -169,6 +190,7 @@ export const drive = (
         )
         const reply = yield* answered(inTime(collected))
         if (Either.isLeft(reply)) {
+          if (reply.left instanceof Reply.OverBudget) return yield* stop(reply.left.reason)
           if (reply.left instanceof LLM.LLMError) failure = new LLM.LLMError({ ...reply.left, runId })
           return happen([Reply.failed(iteration, reply.left, partial)])
         }
@@ -198,8 +220,10 @@ export const drive = (
         const collected = Effect.catchAllDefect(told, () => Effect.fail(Reply.layerDied))
         const reply = yield* answered(inTime(collected))
         if (Either.isRight(reply) && Option.isNone(reply.right)) return yield* outOfTime
+        if (Either.isLeft(reply) && reply.left instanceof Reply.OverBudget) return yield* stop(reply.left.reason)
         const durationMs = (yield* Clock.currentTimeMillis) - askedAt
-        const came = Either.flatMap(reply, (one) => Either.fromOption(one, () => Reply.layerDied))
+        const failed = Either.mapLeft(reply, (left) => (left instanceof Reply.OverBudget ? Reply.layerDied : left))
+        const came = Either.flatMap(failed, (one) => Either.fromOption(one, () => Reply.layerDied))
         happen([Summary.settled(wire, came, durationMs, partial.usage)])
       }).pipe(Effect.withSpan("Model.summarize", { captureStackTrace: false }))
 
@@ -219,6 +243,7 @@ export const drive = (
           iteration,
           fieldsOf,
           desk,
+          gate: { rules: options.approval, state },
           lend,
           ...(claims === undefined ? {} : { claims: claims.declared })
         }
@@ -229,16 +254,17 @@ export const drive = (
           if (one._tag === "Settled" || one.planned.started) return one
           if (Answering.isTool(state.started, one.planned.call.toolName)) return one
           const refusal = Call.unaffordable(state, limits, more)
-          if (refusal === undefined) more += 1
+          if (refusal === undefined && one._tag === "Ready") more += 1
           const { call } = one.planned
           return refusal === undefined ? one : Dispatch.refused(dispatch, call, refusal)
         })
         const ready = checked.flatMap((one) => (one._tag === "Ready" ? [one] : []))
+        happen(checked.flatMap((one) => (one._tag === "Asked" ? [one.event] : [])))
         if (ready.length > 0) {
-          happen(ready.flatMap(({ planned }) => (planned.started ? [] : [Dispatch.called(dispatch, planned)])))
+          happen(ready.flatMap((one) => Dispatch.begun(dispatch, one)))
           yield* commit
         }
-        const settle = (one: Dispatch.Ready) =>
+        const settle = (one: Exclude<Dispatch.Ready, { readonly _tag: "Asked" }>) =>
           Effect.map(
             one._tag === "Settled"
               ? Effect.succeed(Dispatch.only(one.event, one.brought))
@@ -255,7 +281,8 @@ export const drive = (
             }
           )
         const { concurrency } = options
-        const settled = yield* inTime(Effect.forEach(checked, settle, { concurrency }))
+        const going = checked.flatMap((one) => (one._tag === "Asked" ? [] : [one]))
+        const settled = yield* inTime(Effect.forEach(going, settle, { concurrency }))
         if (Option.isNone(settled)) return yield* outOfTime
         happen(settled.value.flat())
         finished.clear()
@@ -300,6 +327,13 @@ export const drive = (
           case "ReadClaims": {
             const { iteration, value } = command
             happen([yield* AgentAnswer.claims(options.answer, state.checks?.claims?.declared ?? [], iteration, value)])
+            break
+          }
+          case "AwaitDecision": {
+            const awaiting = state
+            yield* commit
+            // It may have come meanwhile.
+            if (state === awaiting) return { state }
             break
           }
           case "Finish":

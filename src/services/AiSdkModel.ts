@@ -11,7 +11,8 @@ import type {
   LanguageModelV3ReasoningPart,
   LanguageModelV3StreamPart,
   LanguageModelV3TextPart,
-  LanguageModelV3ToolCallPart
+  LanguageModelV3ToolCallPart,
+  SharedV3ProviderOptions
 } from "@ai-sdk/provider"
 
 /** What a tool gave, as text. */
@@ -22,7 +23,11 @@ export interface ToolResultPart {
   output: { type: "text" | "error-text"; value: string }
 }
 
-export type Message =
+interface Optional {
+  providerOptions?: SharedV3ProviderOptions
+}
+
+type Said =
   | { role: "system"; content: string }
   | { role: "user"; content: Array<LanguageModelV3TextPart> }
   | {
@@ -30,6 +35,8 @@ export type Message =
       content: Array<LanguageModelV3TextPart | LanguageModelV3ReasoningPart | LanguageModelV3ToolCallPart>
     }
   | { role: "tool"; content: Array<ToolResultPart> }
+
+export type Message = Said & Optional
 
 /** A request. */
 export interface Call extends Omit<LanguageModelV3CallOptions, "prompt" | "tools"> {

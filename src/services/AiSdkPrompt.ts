@@ -15,8 +15,9 @@ import type * as Message from "../kernel/Message.ts"
 import * as Seal from "../kernel/Seal.ts"
 import type * as Wire from "../kernel/Wire.ts"
 import type * as AiSdkModel from "./AiSdkModel.ts"
+import * as AiSdkPrefix from "./AiSdkPrefix.ts"
 
-export interface Options {
+export interface Options extends AiSdkPrefix.Options {
   /** Who is asked: replies that it sealed go back with their seals, and with their reasoning. */
   readonly provider: string
   /** What is sent with every request, by the name under which the package reads it. */
@@ -117,24 +118,20 @@ const kept = <K extends object, V>(convert: (key: K) => V): ((key: K) => V) => {
   }
 }
 
-/**
- * A converter of wires. The texts of the system slot become one message with a blank line between them, since many
- * servers take one system message and no more.
- */
+/** A converter of wires. */
 export const make = (options: Options): ((wire: Wire.Wire) => AiSdkModel.Call) => {
   const message = kept((piece: Wire.MessagePiece) => toMessage(piece.message, options))
   const tools = kept((pieces: ReadonlyArray<Wire.ToolPiece>) => pieces.map(toTool))
-  const system = kept((pieces: ReadonlyArray<Wire.SystemPiece>): ReadonlyArray<AiSdkModel.Message> =>
-    pieces.length === 0 ? [] : [{ role: "system", content: pieces.map(({ text }) => text).join("\n\n") }]
-  )
+  const render = AiSdkPrefix.make(options)
   return (wire) => {
     const { answerSchema, stopSequences, ...parameters } = wire.parameters
+    const sent = render(wire, wire.messages.map(message), tools(wire.tools))
     return {
-      prompt: [...system(wire.system), ...wire.messages.map(message)],
+      prompt: sent.prompt,
       ...parameters,
       ...(stopSequences === undefined ? {} : { stopSequences: [...stopSequences] }),
       ...(isSchema(answerSchema) ? { responseFormat: { type: "json", schema: answerSchema, name: "answer" } } : {}),
-      ...(wire.tools.length === 0 ? {} : { tools: tools(wire.tools) }),
+      ...(wire.tools.length === 0 ? {} : { tools: sent.tools }),
       ...(options.providerOptions === undefined ? {} : { providerOptions: options.providerOptions })
     }
   }

@@ -14,6 +14,7 @@ import * as AnthropicFilter from "./AnthropicFilter.ts"
 import * as Endpoint from "./Endpoint.ts"
 import * as LLM from "./LLM.ts"
 import type { LLMError } from "./LLMError.ts"
+import * as ProviderFetch from "./ProviderFetch.ts"
 import * as ProviderUsage from "./ProviderUsage.ts"
 import * as ReplyFilter from "./ReplyFilter.ts"
 
@@ -25,6 +26,11 @@ export interface Options extends Pick<AiSdkLLM.Options, "answers" | "providerOpt
   readonly url?: string
   /** Sent with every request. A value that is secret is given as `Redacted`, and no error repeats any of them. */
   readonly headers?: { readonly [name: string]: string | Redacted.Redacted }
+  /**
+   * Three of the four cache marks that a request can have are ours: after what stays in every pass, and after the
+   * conversation of this pass and of the one before. `false`: none is set, and notices stand in the system prompt.
+   */
+  readonly cache?: false
 }
 
 const load = Endpoint.load("@ai-sdk/anthropic", 3, () => import("@ai-sdk/anthropic"))
@@ -51,11 +57,13 @@ export const layer = (
         baseURL: endpoint.url,
         apiKey: endpoint.key,
         headers: endpoint.headers,
-        fetch: ReplyFilter.fetching(AnthropicFilter.filter, fetch)
+        fetch: ReplyFilter.fetching(AnthropicFilter.filter, ProviderFetch.make(fetch, given.streamed !== false))
       })
       const options: AiSdkLLM.Options = {
-        ...Struct.pick(given, "answers", "providerOptions", "streamed", "timeouts"),
-        secrets: endpoint.secrets
+        ...Struct.pick(given, "answers", "cache", "providerOptions", "streamed", "timeouts"),
+        secrets: endpoint.secrets,
+        late: "message",
+        mark: { anthropic: { cacheControl: { type: "ephemeral" } } }
       }
       return AiSdkLLM.read(made(model), options, { usage: ProviderUsage.ofAnthropic, usageSoFar })
     })

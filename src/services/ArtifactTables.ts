@@ -1,20 +1,15 @@
 /**
- * `ArtifactTables` are the tables of a store in a database, SQLite or PostgreSQL: how they are made, how a transaction over
- * them is whole or has not been, and how their database fails. See `docs/decisions/0011-artifact-tables.md`.
+ * `ArtifactTables` are the tables of a store in a database, SQLite or PostgreSQL: how they are made, and how they
+ * fail. See `docs/decisions/0011-artifact-tables.md`.
  *
  * @internal
  */
-import * as SqlClient from "@effect/sql/SqlClient"
-import type { Connection } from "@effect/sql/SqlConnection"
-import { SqlError } from "@effect/sql/SqlError"
-import * as Context from "effect/Context"
+import type * as SqlClient from "@effect/sql/SqlClient"
+import type { SqlError } from "@effect/sql/SqlError"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
-import * as Scope from "effect/Scope"
 import * as ArtifactPut from "./ArtifactPut.ts"
 import { ArtifactStoreError, failure } from "./ArtifactStoreError.ts"
-import * as RecordLock from "./RecordLock.ts"
+import * as Database from "./Database.ts"
 
 /** `prefix` begins the names of the tables: `wherefore_` unless said otherwise. */
 export interface Options {
@@ -24,6 +19,7 @@ export interface Options {
 type Result<A> = Effect.Effect<A, ArtifactStoreError>
 
 export interface Tables {
+  readonly database: Database.Database
   readonly sql: SqlClient.SqlClient
   readonly isPostgres: boolean
   /** One row for each artifact: its ticket, and what is asked for in queries. */
@@ -40,32 +36,24 @@ export interface Tables {
   readonly lock: (key: string) => Result<void>
 }
 
-const codeOf = ({ cause }: SqlError): string => RecordLock.errno(cause)
-
-const isBusy = (code: string): boolean => /^(SQLITE_(BUSY|LOCKED)|40001$|40P01$|55P03$)/.test(code)
-const isAway = (code: string): boolean => /^(08|53|57P|ECONN|ETIMEDOUT|ENOTFOUND|EPIPE|SQLITE_FULL)/.test(code)
-
 /** It says what failed by its code alone: messages of databases quote values. */
 const unavailable = (error: SqlError): ArtifactStoreError => {
-  const found = codeOf(error)
+  const found = Database.codeOf(error)
   const what = "The database of the artifacts could not be used."
-  if (isBusy(found)) return failure("Unavailable", { what, found, next: "Try again: others were using it." })
+  if (Database.isBusy(found)) return failure("Unavailable", { what, found, next: "Try again: others were using it." })
   return failure("Unavailable", {
     what,
     found,
-    next: isAway(found)
+    next: Database.isAway(found)
       ? "Make sure that the database runs, can be reached and has room."
       : "Make sure that this process may read and write its tables, and that nobody changed them.",
     retry: "after-human"
   })
 }
 
-/** Whether a transaction whose end failed with this code has certainly not been. */
-const isUndone = (code: string): boolean => isBusy(code) || /^(23|40)|^SQLITE_(FULL|CONSTRAINT)/.test(code)
-
 const unended = (error: SqlError): ArtifactStoreError => {
   const known = unavailable(error)
-  if (isUndone(codeOf(error))) return known
+  if (Database.isUndone(Database.codeOf(error))) return known
   return new ArtifactStoreError({
     ...known,
     what: "The database of the artifacts did not say whether a transaction was kept.",
@@ -75,134 +63,38 @@ const unended = (error: SqlError): ArtifactStoreError => {
   })
 }
 
-/** Drivers throw where a statement cannot be prepared, and the end of a transaction dies. */
-const thrown = (defect: unknown): Option.Option<Result<never>> => {
-  if (defect instanceof ArtifactStoreError) return Option.some(defect)
-  if (defect instanceof SqlError) return Option.some(unavailable(defect))
-  const isForeign = Predicate.hasProperty(defect, "code") && String(defect.code).startsWith("SQLITE_")
-  return isForeign ? Option.some(unavailable(new SqlError({ cause: defect }))) : Option.none()
-}
-
-const failing = <A>(query: Effect.Effect<A, SqlError>): Result<A> =>
-  Effect.catchSomeDefect(Effect.mapError(query, unavailable), thrown)
-
-const outer = Effect.serviceOption(SqlClient.TransactionConnection)
-
-/** Takes an effect to the connections of its own client. */
-type Home = <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
-
-/**
- * All clients look for the connection of a transaction in one place, so that a statement in a transaction of another
- * client, to another database, would go there. SQLite has one connection to a client, others a class of them.
- */
-const homeOf = (own: Connection): Home => {
-  const family = Object.getPrototypeOf(own)
-  const isOwn = (connection: Connection) =>
-    connection === own || (family !== Object.prototype && Object.getPrototypeOf(connection) === family)
-  return (effect) =>
-    Effect.flatMap(outer, (found) =>
-      Option.isNone(found) || isOwn(found.value[0])
-        ? effect
-        : Effect.mapInputContext(effect, Context.omit(SqlClient.TransactionConnection))
-    )
-}
-
-const transactions = (sql: SqlClient.SqlClient, isPostgres: boolean, home: Home): Tables["whole"] => {
-  const execute = (statement: string) => (connection: Connection) =>
-    Effect.asVoid(connection.executeUnprepared(statement, [], undefined))
-  const rollback = (connection: Connection) => Effect.ignore(execute("ROLLBACK")(connection))
-  const transact = SqlClient.makeWithTransaction({
-    transactionTag: SqlClient.TransactionConnection,
-    spanAttributes: [],
-    acquireConnection: Effect.flatMap(Scope.make(), (scope) =>
-      Effect.map(Scope.extend(sql.reserve, scope), (connection): readonly [Scope.CloseableScope, Connection] => [
-        scope,
-        connection
-      ])
-    ),
-    // One that reads before it writes would fail in SQLite if another process wrote in between.
-    begin: execute(isPostgres ? "BEGIN" : "BEGIN IMMEDIATE"),
-    commit: (connection) =>
-      Effect.catchAll(execute("COMMIT")(connection), (error) =>
-        Effect.zipRight(rollback(connection), Effect.die(unended(error)))
-      ),
-    rollback,
-    savepoint: (connection, id) => execute(`SAVEPOINT wherefore_${id}`)(connection),
-    rollbackSavepoint: (connection, id) => Effect.ignore(execute(`ROLLBACK TO SAVEPOINT wherefore_${id}`)(connection))
-  })
-  // Savepoints of one transaction are a stack: two at once would undo each other.
-  const turns = new WeakMap<Connection, Effect.Semaphore>()
-  const inside = (connection: Connection): Effect.Semaphore => {
-    const turn = turns.get(connection) ?? Effect.unsafeMakeSemaphore(1)
-    turns.set(connection, turn)
-    return turn
-  }
-  return (effect) => {
-    const inner = transact(effect).pipe(
-      Effect.mapError((error) => (error._tag === "SqlError" ? unavailable(error) : error)),
-      Effect.catchSomeDefect(thrown)
-    )
-    return home(
-      Effect.flatMap(outer, (found) => (Option.isSome(found) ? inside(found.value[0]).withPermits(1)(inner) : inner))
-    )
+const failed = (error: ArtifactStoreError | SqlError | Database.Unended | Database.Unfit): ArtifactStoreError => {
+  switch (error._tag) {
+    case "SqlError":
+      return unavailable(error)
+    case "Unended":
+      return unended(error.error)
+    case "Unfit":
+      return ArtifactPut.invalid(error.path, error.expected, error.found)
+    default:
+      return error
   }
 }
-
-/** A number of 32 bits that stands for a text. */
-const numberOf = (text: string): number =>
-  Number.parseInt(ArtifactPut.sha256(new TextEncoder().encode(text)).slice(0, 8), 16) | 0
-
-const refuse = (path: string, expected: string, found: string) =>
-  Effect.fail(ArtifactPut.invalid(path, expected, found))
 
 /** The tables of a client, whether they are there or not. */
 export const make = ({
   prefix = "wherefore_"
 }: Options): Effect.Effect<Tables, ArtifactStoreError, SqlClient.SqlClient> =>
-  Effect.gen(function* () {
-    if (!/^[a-z_][a-z0-9_]{0,30}$/.test(prefix)) {
-      return yield* refuse(
-        "prefix",
-        "at most 31 lower-case letters, digits and _, with no digit first",
-        "something else"
-      )
-    }
-    const sql = (yield* SqlClient.SqlClient).withoutTransforms()
-    const isPostgres = yield* sql.onDialectOrElse({
-      pg: () => Effect.succeed(true),
-      sqlite: () => Effect.succeed(false),
-      orElse: () => refuse("database", "SQLite or PostgreSQL", "another")
-    })
-    const home = homeOf(yield* failing(Effect.scoped(sql.reserve)))
-    const run: Tables["run"] = (query) => home(failing(query))
-    return {
-      sql,
-      isPostgres,
-      artifacts: `${prefix}artifacts`,
-      pieces: `${prefix}artifact_pieces`,
-      uploads: `${prefix}artifact_uploads`,
-      run,
-      whole: transactions(sql, isPostgres, home),
-      lock: (key) =>
-        isPostgres
-          ? run(Effect.asVoid(sql`SELECT pg_advisory_xact_lock(${numberOf(prefix)}, ${numberOf(key)})`))
-          : Effect.void
-    }
-  })
-
-/** A database that is durable, and flushes what it acknowledges. */
-const durable = ({ sql, run }: Tables): Result<void> =>
-  Effect.gen(function* () {
-    const files = yield* run(sql<{ name: string; file: string | null }>`PRAGMA database_list`)
-    if (!files.some(({ file, name }) => name === "main" && file !== null && file !== "")) {
-      return yield* refuse("database", "a database in a file", "one in memory")
-    }
-    yield* run(sql`PRAGMA synchronous = FULL`)
-  })
+  Effect.map(Effect.mapError(Database.make(prefix), failed), (database) => ({
+    database,
+    sql: database.sql,
+    isPostgres: database.isPostgres,
+    artifacts: `${prefix}artifacts`,
+    pieces: `${prefix}artifact_pieces`,
+    uploads: `${prefix}artifact_uploads`,
+    run: (query) => Effect.mapError(database.run(query), failed),
+    whole: (effect) => Effect.mapError(database.whole(effect), failed),
+    lock: (key) => Effect.mapError(database.lock(key), failed)
+  }))
 
 /** Makes the tables that are not there yet. Many can do so at once. */
 export const ensure = (tables: Tables): Result<void> => {
-  const { artifacts, isPostgres, lock, pieces, run, sql, uploads, whole } = tables
+  const { artifacts, database, isPostgres, lock, pieces, run, sql, uploads, whole } = tables
   const [name, bytes] = [
     sql.literal(isPostgres ? `TEXT COLLATE "C"` : "TEXT"),
     sql.literal(isPostgres ? "BYTEA" : "BLOB")
@@ -242,5 +134,6 @@ export const ensure = (tables: Tables): Result<void> => {
     lock("tables"),
     Effect.forEach(statements, (statement) => run(statement), { discard: true })
   )
-  return Effect.zipRight(isPostgres ? Effect.void : durable(tables), whole(made))
+  const durable = Effect.zipRight(Database.inFile(database), Database.flushing(database))
+  return Effect.zipRight(Effect.mapError(durable, failed), whole(made))
 }

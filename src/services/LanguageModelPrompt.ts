@@ -32,17 +32,29 @@ const result = (text: string): unknown => {
   return value !== undefined && JSON.stringify(value) === text ? value : text
 }
 
+/** Some layers take one system message: of several, the last replaces the others, mark and all. */
+const oneSystem = (given: ReadonlyArray<AiSdkModel.Message>): ReadonlyArray<AiSdkModel.Message> => {
+  const texts = given.flatMap((one) => (one.role === "system" ? [one.content] : []))
+  const options = given.find(({ role }) => role === "system")?.providerOptions
+  const rest = given.filter(({ role }) => role !== "system")
+  if (texts.length === 0) return rest
+  const marked = options === undefined ? {} : { providerOptions: options }
+  return [{ role: "system", content: texts.join("\n\n"), ...marked }, ...rest]
+}
+
 const message = (given: AiSdkModel.Message): Prompt.MessageEncoded => {
+  const options = given.providerOptions === undefined ? {} : { options: given.providerOptions }
   switch (given.role) {
     case "system":
-      return { role: "system", content: given.content }
+      return { role: "system", content: given.content, ...options }
     case "user":
-      return { role: "user", content: given.content.map(({ text }) => ({ type: "text", text })) }
+      return { role: "user", content: given.content.map(({ text }) => ({ type: "text", text })), ...options }
     case "assistant":
-      return { role: "assistant", content: given.content.map(part) }
+      return { role: "assistant", content: given.content.map(part), ...options }
     case "tool":
       return {
         role: "tool",
+        ...options,
         content: given.content.map(({ output, toolCallId: id, toolName: name }) => ({
           type: "tool-result",
           id,
@@ -70,14 +82,25 @@ const kitOf = (pieces: ReadonlyArray<Wire.ToolPiece>): Toolkit.WithHandler<Tools
   handle: () => Effect.dieMessage("tools are run by the loop")
 })
 
-export const make = (options: AiSdkPrompt.Options) => {
-  const convert = AiSdkPrompt.make(options)
+/** The name under which Anthropic's package reads its marks, and calls itself. */
+const anthropic = "anthropic"
+
+/** What the package of no known provider is sent has the form that all of them take, and marks for one that reads them. */
+export const make = ({ cache, provider }: Pick<AiSdkPrompt.Options, "cache" | "provider">) => {
+  const isKnown = provider === anthropic
+  const convert = AiSdkPrompt.make({
+    provider,
+    late: isKnown ? "message" : "joined",
+    mark: { [anthropic]: { cacheControl: { type: "ephemeral" } } },
+    ...(cache === undefined ? {} : { cache })
+  })
+  const promptOf = (wire: Wire.Wire) => (isKnown ? convert(wire).prompt : oneSystem(convert(wire).prompt))
   const kits = new WeakMap<ReadonlyArray<Wire.ToolPiece>, Toolkit.WithHandler<Tools>>()
   return (wire: Wire.Wire): LanguageModel.GenerateTextOptions<Tools> => {
     const toolkit = kits.get(wire.tools) ?? kitOf(wire.tools)
     kits.set(wire.tools, toolkit)
     return {
-      prompt: convert(wire).prompt.map(message),
+      prompt: promptOf(wire).map(message),
       disableToolCallResolution: true,
       ...(wire.tools.length === 0 ? {} : { toolkit })
     }

@@ -14,11 +14,12 @@ import type * as Redacted from "effect/Redacted"
 import * as Struct from "effect/Struct"
 import * as AiSdkLLM from "./AiSdkLLM.ts"
 import * as Endpoint from "./Endpoint.ts"
+import * as ProviderFetch from "./ProviderFetch.ts"
 import * as ProviderUsage from "./ProviderUsage.ts"
 import * as LLM from "./LLM.ts"
 import { failure, type LLMError } from "./LLMError.ts"
 
-export interface Options extends Pick<AiSdkLLM.Options, "providerOptions" | "streamed" | "timeouts"> {
+export interface Options extends Pick<AiSdkLLM.Options, "cache" | "providerOptions" | "streamed" | "timeouts"> {
   /** The base of the server's paths, without `/chat/completions`. */
   readonly url: string
   readonly model: string
@@ -56,14 +57,14 @@ export const layer = (
         baseURL: url,
         name: provider ?? "openai-compatible",
         headers: endpoint.headers,
-        fetch,
+        fetch: ProviderFetch.make(fetch, given.streamed !== false),
         includeUsage: true,
         supportsStructuredOutputs: answers === "json",
         ...(endpoint.key === "" ? {} : { apiKey: endpoint.key })
       })
       // This package sends arguments that are JSON as they are, and quotes the others.
       const options: AiSdkLLM.Options = {
-        ...Struct.pick(given, "answers", "providerOptions", "streamed", "timeouts"),
+        ...Struct.pick(given, "answers", "cache", "providerOptions", "streamed", "timeouts"),
         secrets: endpoint.secrets,
         verbatimArguments: true
       }

@@ -12,10 +12,14 @@ import * as Endpoint from "./Endpoint.ts"
 import * as LLM from "./LLM.ts"
 import type { LLMError } from "./LLMError.ts"
 import * as OpenAiFilter from "./OpenAiFilter.ts"
+import * as ProviderFetch from "./ProviderFetch.ts"
 import * as ProviderUsage from "./ProviderUsage.ts"
 import * as ReplyFilter from "./ReplyFilter.ts"
 
-export interface Options extends Pick<AiSdkLLM.Options, "answers" | "providerOptions" | "streamed" | "timeouts"> {
+export interface Options extends Pick<
+  AiSdkLLM.Options,
+  "answers" | "cache" | "providerOptions" | "streamed" | "timeouts"
+> {
   readonly model: string
   /** `responses` if absent. */
   readonly api?: "responses" | "chat"
@@ -50,11 +54,15 @@ export const layer = (
         baseURL: endpoint.url,
         apiKey: endpoint.key,
         headers: endpoint.headers,
-        fetch: ReplyFilter.fetching(api === "chat" ? OpenAiFilter.chat : OpenAiFilter.responses, fetch)
+        fetch: ReplyFilter.fetching(
+          api === "chat" ? OpenAiFilter.chat : OpenAiFilter.responses,
+          ProviderFetch.make(fetch, given.streamed !== false)
+        )
       })
       const options: AiSdkLLM.Options = {
-        ...Struct.pick(given, "answers", "streamed", "timeouts"),
+        ...Struct.pick(given, "answers", "cache", "streamed", "timeouts"),
         secrets: endpoint.secrets,
+        late: "system",
         verbatimArguments: true,
         providerOptions: { ...providerOptions, openai: { ...defaults, ...providerOptions["openai"] } }
       }

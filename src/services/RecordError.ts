@@ -26,8 +26,8 @@ export const Damage = Schema.Literal("format", "seq", "run-id", "hash", "event",
 export type Damage = typeof Damage.Type
 
 /**
- * The record could not do what it was asked. After `WriteFailed` and `Full` the run is read-only until the layer is built
- * again. `Corrupt` names the first entry of the append that is damaged; what is before it can be read with `to`.
+ * The record could not do what it was asked. After `WriteFailed`, and in a file after `Full`, the run is read-only until the
+ * layer is built again. `Corrupt` names the first entry of the append that is damaged; what is before it can be read with `to`.
  */
 export class RecordError extends Schema.TaggedError<RecordError>()("RecordError", {
   reason: Reason,

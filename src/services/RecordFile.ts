@@ -4,29 +4,26 @@
  *
  * @internal
  */
-import * as Chunk from "effect/Chunk"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as fs from "node:fs"
 import * as path from "node:path"
-import type * as Event from "../kernel/Event.ts"
 import * as Printable from "../kernel/Printable.ts"
 import type * as Record from "./Record.ts"
-import * as RecordChain from "./RecordChain.ts"
 import * as RecordError from "./RecordError.ts"
 import * as RecordHandle from "./RecordHandle.ts"
 import * as RecordInput from "./RecordInput.ts"
 import * as RecordLines from "./RecordLines.ts"
 import * as RecordLock from "./RecordLock.ts"
 import * as RecordPage from "./RecordPage.ts"
+import * as RecordReader from "./RecordReader.ts"
+import * as RecordRuns from "./RecordRuns.ts"
 import * as RecordSummary from "./RecordSummary.ts"
 import * as RecordWriter from "./RecordWriter.ts"
-import * as Wakeup from "./Wakeup.ts"
 
 /**
  * What a crash left of an append was removed from the end of a run. `lastSeq` is the last entry that is there, absent if
@@ -50,9 +47,8 @@ export interface Options {
   readonly onRecovered?: (tail: RecoveredTail) => Effect.Effect<void>
 }
 
-/** How many files are kept open, and of how many runs it is known how far they are verified. */
+/** How many files are kept open. */
 const maxOpen = 128
-const maxKnown = 4_096
 
 /** How long a reader waits before it looks for what another process has written, in milliseconds. */
 const pollMs = 100
@@ -116,68 +112,47 @@ const report =
     return options.onRecovered === undefined ? logged : Effect.zipRight(logged, options.onRecovered(tail))
   }
 
-/** Where a reader of a run is. */
-interface Reader {
-  readonly cursor: RecordLines.Cursor
-  readonly failed?: RecordError.RecordError
-  readonly done: boolean
-}
-
-const entries = (
+/** The lines of an open file. One that is not acknowledged yet is not there. */
+const source = (
   handle: RecordHandle.Handle,
-  { fd, inode }: { readonly fd: number; readonly inode: number },
-  { from, to }: RecordInput.Range,
-  live: boolean
-): Stream.Stream<Event.Entry, RecordError.RecordError> => {
-  type Next = Effect.Effect<Option.Option<readonly [Chunk.Chunk<Event.Entry>, Reader]>, RecordError.RecordError>
-  const next = (reader: Reader): Next =>
-    Effect.suspend((): Next => {
-      if (reader.failed !== undefined) return reader.failed
-      if (reader.done) return Effect.succeedNone
-      const seen = handle.wakeup.count
-      // A line that is not acknowledged yet is not there.
+  { fd, inode }: { readonly fd: number; readonly inode: number }
+): RecordReader.Source<RecordLines.Cursor> => ({
+  runId: handle.runId,
+  start: RecordLines.start(handle.runId),
+  wakeup: handle.wakeup,
+  pollMs,
+  next: (cursor) =>
+    Effect.suspend(() => {
       const limit = handle.writing ? handle.cursor.offset : Infinity
-      const block = Either.try({
-        try: () => RecordLines.next(fd, reader.cursor, limit),
-        catch: (cause) => RecordHandle.unavailable(handle.runId, RecordLock.errno(cause))
+      return Either.mapBoth(Either.try({ try: () => RecordLines.next(fd, cursor, limit), catch: RecordLock.errno }), {
+        onLeft: (code) => RecordHandle.unavailable(handle.runId, code),
+        onRight: (block) => {
+          RecordHandle.learn(handle, inode, block.cursor)
+          return block
+        }
       })
-      if (Either.isLeft(block)) return block.left
-      const { cursor, damage, ended } = block.right
-      RecordHandle.learn(handle, inode, cursor)
-      const last = live ? block.right.entries.findIndex(({ event }) => event._tag === "RunEnded") : -1
-      const until = last < 0 ? to : (block.right.entries[last]?.seq ?? 0) + 1
-      const kept = block.right.entries.filter(({ seq }) => seq >= from && seq < until)
-      const over = cursor.position.seq >= until
-      const failed = damage !== undefined && !over ? RecordChain.failure(handle.runId, damage) : undefined
-      if (ended && failed === undefined && cursor.position.seq === 0) return RecordError.notFound(handle.runId)
-      const then: Reader = {
-        cursor,
-        done: over || (ended && !live),
-        ...(failed === undefined ? {} : { failed })
-      }
-      if (kept.length > 0) return Effect.succeedSome([Chunk.unsafeFromArray(kept), then])
-      const wait = live && ended && failed === undefined && !over
-      return Effect.zipRight(wait ? Wakeup.after(handle.wakeup, seen, pollMs) : Wakeup.turn, next(then))
     })
-  const begin = RecordLines.start(handle.runId)
-  return Stream.unfoldChunkEffect({ cursor: begin, done: false }, (reader: Reader) =>
-    reader.cursor === begin || reader.done ? next(reader) : Effect.zipRight(Wakeup.turn, next(reader))
-  )
-}
+})
 
 export const make = (
   options: Options
 ): Effect.Effect<Context.Tag.Service<Record.Record>, RecordError.RecordError, Scope.Scope> =>
   Effect.gen(function* () {
     const directory = path.resolve(options.directory)
-    const handles = new Map<string, RecordHandle.Handle>()
     const open = new Map<string, RecordHandle.Handle>()
+    const { all, take } = RecordRuns.make(
+      (runId) => RecordHandle.make(directory, runId),
+      (handle) => {
+        RecordHandle.close(handle)
+        open.delete(handle.runId)
+      }
+    )
     const flush = options.durability !== "process-crash"
     let made: RecordWriter.Directory | undefined
     yield* check(directory)
     yield* Effect.addFinalizer(() =>
       Effect.sync(() => {
-        for (const handle of handles.values()) RecordHandle.close(handle)
+        for (const handle of all()) RecordHandle.close(handle)
         if (made?.names !== undefined) fs.closeSync(made.names)
       })
     )
@@ -189,26 +164,6 @@ export const make = (
         made = { flush, ...(names === undefined ? {} : { names }), recovered: report(options) }
         return made
       })
-    }
-
-    const take = (runId: string) =>
-      Effect.sync(() => {
-        const handle = handles.get(runId) ?? RecordHandle.make(directory, runId)
-        handles.delete(runId)
-        handles.set(runId, handle)
-        handle.uses++
-        if (handles.size > maxKnown) forget()
-        return handle
-      })
-
-    const forget = () => {
-      for (const [runId, handle] of handles) {
-        if (handle.uses > 0 || handle.broken !== undefined) continue
-        RecordHandle.close(handle)
-        open.delete(runId)
-        handles.delete(runId)
-        return
-      }
     }
 
     /** Gives a handle back; files that were not used for longest are closed. */
@@ -233,7 +188,7 @@ export const make = (
           const fd = yield* Effect.acquireRelease(RecordHandle.openToRead(handle), ({ fd }) =>
             Effect.sync(() => fs.closeSync(fd))
           )
-          return entries(handle, fd, wanted, live)
+          return RecordReader.entries(source(handle, fd), wanted, live)
         })
       )
 

@@ -11,12 +11,12 @@ import * as Printable from "../kernel/Printable.ts"
 import * as RecordError from "./RecordError.ts"
 import * as RecordLines from "./RecordLines.ts"
 import * as RecordLock from "./RecordLock.ts"
+import type * as RecordRuns from "./RecordRuns.ts"
 import * as Wakeup from "./Wakeup.ts"
 
-export interface Handle {
+export interface Handle extends RecordRuns.Known {
   readonly path: string
   readonly lock: string
-  readonly runId: string
   readonly wakeup: Wakeup.Wakeup
   /** One append at a time. */
   readonly permit: Effect.Semaphore
@@ -31,10 +31,6 @@ export interface Handle {
   writing: boolean
   /** The name of the file survives a loss of power. */
   named: boolean
-  /** Who is in the middle of something. */
-  uses: number
-  /** Why nothing can be appended any more. */
-  broken?: RecordError.RecordError
 }
 
 export const make = (directory: string, runId: string): Handle => ({

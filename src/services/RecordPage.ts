@@ -34,21 +34,37 @@ const keyOf = (cursor: string): Key | undefined => {
   return { runId, startedAt: Number(startedAt) }
 }
 
-/** The page that the options ask for. */
-export const of = <K extends Key>(
-  keys: ReadonlyArray<K>,
-  options: Options | undefined
-): Either.Either<Page<K>, RecordError.RecordError> => {
+/** What the options ask for: `limit` runs behind the one that was listed last. */
+export interface Query {
+  readonly limit: number
+  readonly last?: Key
+}
+
+export const query = (options: Options | undefined): Either.Either<Query, RecordError.RecordError> => {
   const limit = options?.limit ?? 50
   if (!Number.isSafeInteger(limit) || limit < 1) {
     return Either.left(RecordError.invalidOption("limit", "a whole number, at least 1", limit))
   }
-  const last = options?.cursor === undefined ? undefined : keyOf(options.cursor)
-  if (options?.cursor !== undefined && last === undefined) {
+  if (options?.cursor === undefined) return Either.right({ limit })
+  const last = keyOf(options.cursor)
+  if (last === undefined) {
     return Either.left(RecordError.invalidOption("cursor", "a cursor that a list returned", options.cursor))
   }
-  const rest = (last === undefined ? [...keys] : keys.filter((key) => order(last, key) < 0)).sort(order)
-  const rows = rest.slice(0, limit)
-  const end = rows.at(-1)
-  return Either.right({ rows, ...(end !== undefined && rest.length > limit ? { cursor: cursorOf(end) } : {}) })
+  return Either.right({ limit, last })
 }
+
+/** The first `limit` of these, with a cursor if there are more. */
+export const cut = <K extends Key>(keys: ReadonlyArray<K>, limit: number): Page<K> => {
+  const rows = keys.slice(0, limit)
+  const end = rows.at(-1)
+  return { rows, ...(end !== undefined && keys.length > limit ? { cursor: cursorOf(end) } : {}) }
+}
+
+/** The page that the options ask for, of all that there are. */
+export const of = <K extends Key>(
+  keys: ReadonlyArray<K>,
+  options: Options | undefined
+): Either.Either<Page<K>, RecordError.RecordError> =>
+  Either.map(query(options), ({ last, limit }) =>
+    cut((last === undefined ? [...keys] : keys.filter((key) => order(last, key) < 0)).sort(order), limit)
+  )

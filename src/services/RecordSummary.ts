@@ -1,5 +1,5 @@
 /**
- * A `RecordSummary` is what the first and the last line of a run's file say about it, whatever is between them.
+ * A `RecordSummary` is what the first and the last line of a run say about it, whatever is between them.
  *
  * @internal
  */
@@ -70,20 +70,24 @@ const damaged = (runId: string, seq: number, found: string) =>
     RecordChain.failure(runId, { kind: "format", seq, good: 0, expected: "a line as the record writes it", found })
   )
 
-const summarise = (fd: number, runId: string): Either.Either<Record.RunSummary, RecordError.RecordError> => {
-  const first = firstLine(fd)
+/** What the first and the last line of a run say, each without its line feed; `undefined` where there is none. */
+export const ofLines = (
+  runId: string,
+  first: Buffer | undefined,
+  last: Buffer | undefined
+): Either.Either<Record.RunSummary, RecordError.RecordError> => {
   if (first === undefined) return damaged(runId, 0, "no whole line")
   const head = RecordChain.read(RecordChain.start(runId), first)
   if (Either.isLeft(head)) return Either.left(RecordChain.failure(runId, head.left))
   const [start] = head.right.entries
   if (start?.event._tag !== "RunStarted") return damaged(runId, 0, "another event than a start")
   const tail = Either.flatMap(
-    Either.fromNullable(lastLine(fd), () => "no whole line"),
+    Either.fromNullable(last, () => "no whole line"),
     RecordChain.hear
   )
   if (Either.isLeft(tail)) return damaged(runId, 1, tail.left)
   const { at, events, seq } = tail.right
-  const last = events.at(-1)
+  const end = events.at(-1)
   return Either.right({
     runId,
     agent: start.event.agent,
@@ -91,9 +95,11 @@ const summarise = (fd: number, runId: string): Either.Either<Record.RunSummary, 
     startedAt: start.at,
     lastAt: at,
     entries: seq + events.length,
-    ...(EventText.is(last) && last._tag === "RunEnded" ? { status: last.status } : {})
+    ...(EventText.is(end) && end._tag === "RunEnded" ? { status: end.status } : {})
   })
 }
+
+const summarise = (fd: number, runId: string) => ofLines(runId, firstLine(fd), lastLine(fd))
 
 /** What a run's file says. Throws as the file system does. */
 export const of = (path: string, runId: string): Either.Either<Record.RunSummary, RecordError.RecordError> =>

@@ -14,6 +14,7 @@ import * as Exit from "effect/Exit"
 import * as fs from "node:fs"
 import * as Printable from "../kernel/Printable.ts"
 import * as RecordChain from "./RecordChain.ts"
+import * as RecordClaim from "./RecordClaim.ts"
 import * as RecordError from "./RecordError.ts"
 import * as RecordHandle from "./RecordHandle.ts"
 import * as RecordInput from "./RecordInput.ts"
@@ -43,12 +44,6 @@ const unflushed = (runId: string, code: string) =>
     next: "Build the layer again and read the run: the entries are there or they are not.",
     outcome: "unknown",
     runId
-  })
-
-const afterFailure = ({ reason, runId }: RecordError.RecordError) =>
-  RecordError.failure(reason, {
-    what: "An append to this run failed before, and none can follow it.",
-    ...(runId === undefined ? {} : { where: `run ${Printable.quote(runId)}`, runId })
   })
 
 /** Verifies what is behind the cursor, a block at a time. */
@@ -152,11 +147,6 @@ const flush = ({ flush, names }: Directory, handle: Handle): Effect.Effect<void,
   })
 }
 
-export interface Appended {
-  readonly seq: number
-  readonly hash: string
-}
-
 /** Flushes and acknowledges what is written. */
 const settle = (directory: Directory, handle: Handle, cursor: RecordLines.Cursor, isLast: boolean) => {
   handle.writing = true
@@ -184,8 +174,8 @@ const attempt = (
   handle: Handle,
   at: number,
   { ended, texts }: RecordInput.Draft
-): Effect.Effect<Appended | "busy" | "behind", RecordError.RecordError> =>
-  Effect.suspend((): Effect.Effect<Appended | "busy" | "behind", RecordError.RecordError> => {
+): Effect.Effect<RecordClaim.Attempt, RecordError.RecordError> =>
+  Effect.suspend((): Effect.Effect<RecordClaim.Attempt, RecordError.RecordError> => {
     const { offset, position } = handle.cursor
     const hash = RecordChain.links(position, at, texts).at(-1) ?? position.hash
     const bytes = Buffer.from(RecordChain.line(position, at, texts, hash))
@@ -199,44 +189,22 @@ const attempt = (
     return Effect.as(Effect.ensuring(settled, told), { seq: seq - 1, hash })
   }).pipe(Effect.uninterruptible)
 
-/** How often another process is waited for, some five seconds in all. */
-const patience = 120
-
-const busy = (runId: string) =>
-  RecordError.failure("Unavailable", {
-    what: `Another process is holding run ${Printable.quote(runId)}.`,
-    next: "Try again in a second; if it stays so, see whether a process that writes this run is stopped.",
-    runId
-  })
-
-const write = (
-  directory: Directory,
-  handle: Handle,
-  expectedSeq: number,
-  draft: RecordInput.Draft,
-  fresh: boolean,
-  tries: number
-): Effect.Effect<Appended, RecordError.RecordError | RecordError.RecordConflict> =>
-  Effect.suspend(() => {
-    if (handle.broken !== undefined) return afterFailure(handle.broken)
-    const { seq } = handle.cursor.position
-    if (expectedSeq < seq || (fresh && expectedSeq > seq)) return RecordError.conflict(handle.runId, expectedSeq, seq)
-    if (tries === patience) return busy(handle.runId)
-    const again = (fresh: boolean) => write(directory, handle, expectedSeq, draft, fresh, tries + 1)
-    if (expectedSeq > seq) return Effect.zipRight(catchUp(handle), again(true))
-    return Effect.flatMap(RecordInput.now, (at) =>
-      Effect.flatMap(attempt(directory, handle, at, draft), (done) => {
-        if (done === "busy") return Effect.zipRight(Wakeup.pause(Math.min(50, 2 ** tries)), again(false))
-        return done === "behind" ? Effect.zipRight(catchUp(handle), again(true)) : Effect.succeed(done)
-      })
-    )
-  })
-
 /** Appends at `expectedSeq`, one append of this handle at a time. */
 export const append = (
   directory: Directory,
   handle: Handle,
   expectedSeq: number,
   draft: RecordInput.Draft
-): Effect.Effect<Appended, RecordError.RecordError | RecordError.RecordConflict> =>
-  handle.permit.withPermits(1)(write(directory, handle, expectedSeq, draft, false, 0))
+): Effect.Effect<RecordClaim.Appended, RecordError.RecordError | RecordError.RecordConflict> =>
+  handle.permit.withPermits(1)(
+    RecordClaim.append(
+      {
+        runId: handle.runId,
+        seq: () => handle.cursor.position.seq,
+        broken: () => handle.broken,
+        catchUp: catchUp(handle),
+        attempt: (at) => attempt(directory, handle, at, draft)
+      },
+      expectedSeq
+    )
+  )

@@ -2,6 +2,7 @@ import { assert, describe, it, vi } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import type * as Event from "../../src/kernel/Event.ts"
 import * as Refusal from "../../src/kernel/Refusal.ts"
+import * as Usage from "../../src/kernel/Usage.ts"
 import * as Run from "../../src/kernel/Run.ts"
 import type * as State from "../../src/kernel/State.ts"
 import * as Script from "./Script.ts"
@@ -158,14 +159,17 @@ describe("Fold.step", () => {
       passes: 4,
       toolCalls: 1,
       usage: { inputTokens: 7, reasoningTokens: 9 },
-      unmetered: 2
+      unmetered: 2,
+      asked: {},
+      // What the first reply took was not told at all.
+      models: [{ usage: { inputTokens: 7, reasoningTokens: 9, unknown: { ...Usage.unknown("unreported").unknown } } }]
     })
   })
 
   it("remembers the calls that only a person can find out about", () => {
     const reason = Refusal.toolOutcomeUnknown("look", { toolCallId: "a", key: "k" }, "was lost")
     const { lost } = Run.fold([...open, settled(1, "a", { outcome: "unknown", error: reason }), settled(1, "b")])
-    assert.deepStrictEqual(lost, [{ toolCallId: "a", toolName: "look", reason }])
+    assert.deepStrictEqual(lost, [{ kind: "unknown", iteration: 1, toolCallId: "a", toolName: "look", reason }])
   })
 
   it("remembers that a call could not be afforded, and nothing else that was refused", () => {

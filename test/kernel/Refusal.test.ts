@@ -1,7 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Schema from "effect/Schema"
 import type * as Artifact from "../../src/kernel/Artifact.ts"
+import * as ApprovalRefusal from "../../src/kernel/ApprovalRefusal.ts"
 import * as ArtifactRefusal from "../../src/kernel/ArtifactRefusal.ts"
+import * as BudgetRefusal from "../../src/kernel/BudgetRefusal.ts"
 import * as Problem from "../../src/kernel/Problem.ts"
 import * as Refusal from "../../src/kernel/Refusal.ts"
 
@@ -35,6 +37,13 @@ const all: ReadonlyArray<Refusal.Refusal> = [
   Refusal.budgetExceeded("toolCalls", 1, 1),
   Refusal.budgetExceeded("tokens", 1, 1),
   Refusal.budgetExceeded("wallTimeMs", 1, 1),
+  Refusal.budgetExceeded("bytes", 1, 1),
+  Refusal.budgetExceeded("tokens", 10, 5, { next: 3, kept: 4 }),
+  Refusal.budgetExceeded("money", "0.5", "0.4", { next: "0.3", unit: "EUR" }),
+  BudgetRefusal.costUnknown(evil, true),
+  BudgetRefusal.costUnknown(undefined, true),
+  BudgetRefusal.costUnknown(undefined, false),
+  BudgetRefusal.noProgress(evil, 4),
   Refusal.usageUnknown,
   Refusal.toolFailed(evil, evil),
   Refusal.toolDied(evil),
@@ -52,6 +61,11 @@ const all: ReadonlyArray<Refusal.Refusal> = [
   Refusal.answerUngrounded([], 0, true),
   Refusal.answerInvalid([evil, "/a is missing"], 3),
   Refusal.answerNotAlone(evil),
+  ApprovalRefusal.declined(evil, evil, evil),
+  ApprovalRefusal.declined(evil, evil, undefined),
+  ApprovalRefusal.policy(evil, { index: 1, name: evil }),
+  ApprovalRefusal.policy(evil, undefined),
+  ApprovalRefusal.unwritable(evil, [evil]),
   ArtifactRefusal.missing(evil, tickets),
   ArtifactRefusal.missing(evil, []),
   ArtifactRefusal.missing(evil, undefined),

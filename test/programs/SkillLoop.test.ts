@@ -440,6 +440,8 @@ const stepped = Either.getOrThrow(
 
 describe("Steps", () => {
   const agent = Desk.agent({ maps: [stepped] })
+  const said = (text: string) =>
+    `[Notice from the framework, not part of the task: the step at hand]\n${text}. To leave it out, call skip_step with the reason.\n[End of notice]`
   const stepText = (wire: Wire.Wire | undefined) =>
     wire?.system.find(({ id }) => id === "wherefore:step/places")?.text ?? "none"
 
@@ -455,9 +457,9 @@ describe("Steps", () => {
         ["1 places place step 0", "3 places place step 1", "4 places place step 2"]
       )
       assert.deepStrictEqual(wires.map(stepText), [
-        'Step 1 of 2 of the skill place: call zone: "Mind the\\nzone.". To leave it out, call skip_step with the reason.',
-        'Step 1 of 2 of the skill place: call zone: "Mind the\\nzone.". To leave it out, call skip_step with the reason.',
-        "Step 2 of 2 of the skill place: call refund. To leave it out, call skip_step with the reason.",
+        said('Step 1 of 2 of the skill place: call zone: "Mind the\\nzone."'),
+        said('Step 1 of 2 of the skill place: call zone: "Mind the\\nzone."'),
+        said("Step 2 of 2 of the skill place: call refund"),
         "none"
       ])
       for (const { tools } of held) assert.includeMembers([...tools], ["weather", "zone", "refund", "skip_step"])

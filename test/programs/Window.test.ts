@@ -1,7 +1,7 @@
 import * as Tool from "@effect/ai/Tool"
 import * as Toolkit from "@effect/ai/Toolkit"
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Either, Fiber, HashMap, Layer, Schema, Stream } from "effect"
+import { Deferred, Effect, Either, Fiber, HashMap, Layer, Schedule, Schema, Stream } from "effect"
 import * as Coverage from "../../src/kernel/Coverage.ts"
 import * as Digest from "../../src/kernel/Digest.ts"
 import type * as Event from "../../src/kernel/Event.ts"
@@ -238,6 +238,44 @@ describe("A summary", () => {
       })
     )
   }
+
+  it.effect("that is asked for again says so on the record, as an attempt at a summary", () =>
+    Effect.gen(function* () {
+      const failed = { summaries: 0, replies: 0 }
+      const script: LLM.Chooser = (wire, index) => {
+        if (isSummary(wire) && failed.summaries++ < 2) return LLM.fail("StreamBroken", { deltas: ["So"], after: 1 })
+        if (wire.iteration === 2 && failed.replies++ < 1) return LLM.fail("Unavailable")
+        return counting(6, "Done.", said)(wire, index)
+      }
+      const services = [Shop.services, handlers, LLM.layerScripted(script)] as const
+      yield* Effect.gen(function* () {
+        yield* Agent.run(clerk({ window, retry: Schedule.recurs(3) }), "Count.", { runId: "r" })
+        const events = yield* Shop.events("r")
+        whole(Run.fold(events))
+        const [asked] = of(events, "SummaryAsked")
+        const retried = of(events, "ModelRetried")
+        assert.deepStrictEqual(
+          retried.map(({ attempt, iteration, of, reason }) => [iteration, attempt, reason, of]),
+          [
+            [2, 1, "Unavailable", undefined],
+            [asked?.iteration, 1, "StreamBroken", "summary"],
+            [asked?.iteration, 2, "StreamBroken", "summary"]
+          ]
+        )
+        const order = events.flatMap(({ _tag }) => (/^(Summary|ModelRetried)/.test(_tag) ? [_tag] : []))
+        assert.deepStrictEqual(order.slice(0, 5), [
+          "ModelRetried",
+          "SummaryAsked",
+          "ModelRetried",
+          "ModelRetried",
+          "SummaryReplied"
+        ])
+        const wires = yield* (yield* LLM.Script).calls
+        assert.strictEqual(wires.filter(isSummary).length, of(events, "SummaryAsked").length + 2)
+        assert.include(block(wires.at(-1), WindowWire.summaryId), said)
+      }).pipe(Effect.provide(services))
+    })
+  )
 
   it.effect("that fails leaves the one before it", () =>
     Effect.gen(function* () {

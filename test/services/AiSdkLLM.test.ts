@@ -695,6 +695,24 @@ describe("AiSdkLLM.layer", () => {
     })
   )
 
+  it.live("sends the marks of any package that takes some, by the name under which that reads them", () =>
+    Effect.gen(function* () {
+      const asked: Array<LanguageModelV3CallOptions> = []
+      const mark = { bedrock: { cachePoint: { type: "default" } } }
+      const parts: ReadonlyArray<LanguageModelV3StreamPart> = [
+        { type: "text-delta", id: "1", delta: "Yes." },
+        finished("stop")
+      ]
+      yield* Effect.provide(LLM.reply(wire), AiSdkLLM.layer(model(parts, asked), { mark }))
+      yield* Effect.provide(LLM.reply(wire), AiSdkLLM.layer(model(parts, asked), { mark, cache: false }))
+      const places = asked.map(({ prompt }) =>
+        prompt.flatMap(({ providerOptions }, at) => (providerOptions === mark ? [at] : []))
+      )
+      // The system message, the last result before the last reply, and the end.
+      assert.deepStrictEqual(places, [[0, 6, 8], []])
+    })
+  )
+
   it.live("parses past arguments, and wraps what is no object, for providers that want one", () =>
     Effect.gen(function* () {
       const asked: Array<LanguageModelV3CallOptions> = []
