@@ -15,6 +15,7 @@ import { readFileSync } from "node:fs"
 import * as path from "node:path"
 import * as Problem from "../kernel/Problem.ts"
 import * as Onlooker from "../programs/Onlooker.ts"
+import * as ScreenEnd from "../programs/ScreenEnd.ts"
 import * as ScreenSummary from "../programs/ScreenSummary.ts"
 import * as ArtifactStore from "../services/ArtifactStore.ts"
 import * as LLM from "../services/LLM.ts"
@@ -106,9 +107,15 @@ const report = (session: Session.Session, written: Written) =>
         ScreenSummary.final(account, { room: terminal.room, name: Reference.named(session, written.runId), whole })
       )
     }
-    const { answered, ended } = account.ticker.state
+    const { state } = account.ticker
+    const { answered, ended } = state
     const values = account.verdicts.map(ShowCommand.verdictJson)
-    const outcome = { status: ended?.status ?? "open", answer: answered?.content, reason: ended?.reason }
+    const outcome = {
+      status: ScreenEnd.statusOf(state),
+      answer: answered?.content,
+      reason: ended?.reason,
+      ...ScreenEnd.toJson(state)
+    }
     terminal.json({ runId: written.runId, outcome, values, totals: account.totals, whole })
   })
 

@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Cost from "../kernel/Cost.ts"
 import * as Prices from "../kernel/Prices.ts"
+import * as ScreenEnd from "../programs/ScreenEnd.ts"
 import * as ScreenJudgement from "../programs/ScreenJudgement.ts"
 import * as ScreenShelf from "../programs/ScreenShelf.ts"
 import * as ScreenSummary from "../programs/ScreenSummary.ts"
@@ -50,16 +51,18 @@ export const run: Session.Command = (session) =>
     const cost = prices === undefined ? undefined : Cost.of(prices, events)
     const at = entries[0]?.at ?? 0
     if (json) {
-      const { answered, ended, started } = account.ticker.state
+      const { state } = account.ticker
+      const { answered, ended, started } = state
       terminal.json({
         format: "wherefore.show/1",
         runId,
         at,
         agent: started?.agent,
         question: started?.input,
-        status: ended?.status ?? "open",
+        status: ScreenEnd.statusOf(state),
         answer: answered?.content,
         reason: ended?.reason,
+        ...ScreenEnd.toJson(state),
         totals: account.totals,
         cost,
         ...ScreenShelf.toJson(account.ticker.state),

@@ -6,6 +6,7 @@
  */
 import * as Either from "effect/Either"
 import * as Answering from "./Answering.ts"
+import * as ApprovalRefusal from "./ApprovalRefusal.ts"
 import * as Budget from "./Budget.ts"
 import * as CallArguments from "./CallArguments.ts"
 import * as CallOutcome from "./CallOutcome.ts"
@@ -17,6 +18,7 @@ import * as Repertoire from "./Repertoire.ts"
 import * as SkillCall from "./SkillCall.ts"
 import type * as SkillEvent from "./SkillEvent.ts"
 import * as State from "./State.ts"
+import * as Waiting from "./Waiting.ts"
 
 /** What is to become of a call. `started` calls are on the record already: an earlier process ran them and was lost. */
 export type Planned =
@@ -60,7 +62,8 @@ const recover = (
     const judged = judge(state, known, call)
     return judged._tag === "Run" ? { ...judged, started: true } : judged
   }
-  if (started.replay === "pure" || started.replay === "idempotent") {
+  // Of one that may be reconciled its tool is asked first.
+  if (started.replay !== "never") {
     const { args, owner, replay } = started
     return { _tag: "Run", call, args, ...(owner === undefined ? {} : { owner }), replay, started: true }
   }
@@ -72,15 +75,28 @@ const recover = (
   return { _tag: "Settle", call, outcome: "unknown", refusal }
 }
 
+const declined = (state: State.State, call: Message.ToolCall): Planned => {
+  const note = Waiting.askOf(state, call.toolCallId)?.decided?.note
+  const refusal = ApprovalRefusal.declined(call.toolName, call.toolCallId, note)
+  return { _tag: "Settle", call, outcome: "denied", refusal }
+}
+
 /**
  * The calls to settle next, in order: up to and including the first that may change something, so that it runs alone;
- * calls that only read run together.
+ * calls that only read run together. None, if all that are open wait for a person.
  */
 export const plan = (state: State.State, known: CallArguments.Known): ReadonlyArray<Planned> => {
   const planned: Array<Planned> = []
   for (const call of State.unsettled(state)) {
+    const standing = Waiting.standing(state, call.toolCallId)
+    if (standing === "waits") continue
     const started = state.startedCalls.find(({ toolCallId }) => toolCallId === call.toolCallId)
-    const next = started === undefined ? judge(state, known, call) : recover(state, known, call, started)
+    const next =
+      standing === "denied"
+        ? declined(state, call)
+        : started === undefined
+          ? judge(state, known, call)
+          : recover(state, known, call, started)
     if (next._tag === "Run" && next.replay !== "pure") {
       // It runs alone: after the reads before it are settled, or now.
       if (planned.some(({ _tag }) => _tag === "Run")) return planned

@@ -22,6 +22,7 @@ import * as Refusal from "./Refusal.ts"
 import * as Seal from "./Seal.ts"
 import * as SkillEvent from "./SkillEvent.ts"
 import * as Usage from "./Usage.ts"
+import * as WaitEvent from "./WaitEvent.ts"
 import * as WindowEvent from "./WindowEvent.ts"
 
 /** The version of the record's format. A reader refuses what is newer. */
@@ -111,6 +112,8 @@ export const Manifest = Schema.Struct({
     Schema.Struct({ posture: CheckEvent.Posture, claims: optional(Schema.NonEmptyArray(ClaimCheck.DeclaredClaim)) })
   ),
   artifacts: optional(Artifacts),
+  /** A run goes on from a call whose outcome nobody knows. Without it, a person is waited for. */
+  unknown: optional(Schema.Literal("tell")),
   importedFrom: optional(Schema.String),
   untold: optional(Schema.Array(Untold))
 })
@@ -343,7 +346,8 @@ export const Event = Schema.Union(
   AnswerEvent.AnswerRead,
   AnswerEvent.AnswerRejected,
   ...ArtifactEvent.ArtifactEvent.members,
-  ...WindowEvent.WindowEvent.members
+  ...WindowEvent.WindowEvent.members,
+  ...WaitEvent.WaitEvent.members
 )
 export type Event = typeof Event.Type
 

@@ -26,6 +26,7 @@ import * as SkillState from "./SkillState.ts"
 import * as State from "./State.ts"
 import * as Transcript from "./Transcript.ts"
 import * as Usage from "./Usage.ts"
+import * as Waiting from "./Waiting.ts"
 import * as WindowState from "./WindowState.ts"
 import * as Wire from "./Wire.ts"
 
@@ -244,6 +245,11 @@ export const step = (before: State.State, event: Event.Event): State.State => {
     case "SummaryReplied":
     case "SummaryFailed":
       return WindowState.step(state, event)
+    case "ApprovalAsked":
+    case "ApprovalDecided":
+    case "CallProbed":
+    case "CallResolved":
+      return Waiting.step(state, event)
     case "SemanticsDeclared":
     case "ClaimsRead":
       return withChecks(state, state.checks && CheckState.claim(state.checks, event))

@@ -12,6 +12,7 @@ import type * as Message from "./Message.ts"
 import * as SkillState from "./SkillState.ts"
 import * as State from "./State.ts"
 import * as Transcript from "./Transcript.ts"
+import * as Waiting from "./Waiting.ts"
 import type * as Wire from "./Wire.ts"
 
 /** A call begins to run. */
@@ -22,6 +23,9 @@ export const start = (state: State.State, event: Event.ToolCalled): State.State 
   if (!waiting) return Law.broken(state, "Only a call of the open reply can be started.")
   if (state.startedCalls.some((one) => one.toolCallId === toolCallId))
     return Law.broken(state, "A call is started once.")
+  const standing = Waiting.standing(state, toolCallId)
+  if (standing === "waits" || standing === "denied")
+    return Law.broken(state, "A call that needs an approval starts after it.")
   return {
     ...state,
     startedCalls: [
@@ -33,7 +37,18 @@ export const start = (state: State.State, event: Event.ToolCalled): State.State 
 }
 
 /** A call has come to something. */
-export const settle = (state: State.State, event: Event.ToolSettled): State.State => {
+export const settle = (before: State.State, event: Event.ToolSettled): State.State => {
+  const state = Waiting.lose(before, event)
+  if (Waiting.isEarly(before, event.toolCallId)) return Waiting.keep(state, event)
+  let settled = settleInTurn(state, event, state.seq - 1)
+  // A settlement that waited for this one is in turn now.
+  for (let next = Waiting.next(settled); next !== undefined; next = Waiting.next(settled)) {
+    settled = settleInTurn(next.state, next.early.event, next.early.seq)
+  }
+  return Waiting.tell(settled)
+}
+
+const settleInTurn = (state: State.State, event: Event.ToolSettled, seq: number): State.State => {
   const { error, fields, outcome, placed, served, toolCallId, toolName } = event
   const message: Message.Tool = { role: "tool", toolCallId, toolName, outcome, content: served }
   const settled = Transcript.settle(state.transcript, message)
@@ -44,11 +59,11 @@ export const settle = (state: State.State, event: Event.ToolSettled): State.Stat
   const isOurs = State.isOurs(state.started, toolName) || placed !== undefined
   const byRuntime = isOurs || (error !== undefined && error.tag !== "ToolFailed")
   const stored = placed === undefined ? {} : { placed }
-  const asked = started?.seq ?? state.openReply?.seq ?? state.seq - 1
+  const asked = started?.seq ?? state.openReply?.seq ?? seq
   const next: State.State = {
     ...state,
     transcript: settled.right,
-    settledAt: [...state.settledAt, { seq: state.seq - 1, calledSeq: asked, byRuntime, ...stored }],
+    settledAt: [...state.settledAt, { seq, calledSeq: asked, byRuntime, ...stored }],
     startedCalls: state.startedCalls.filter((one) => one.toolCallId !== toolCallId),
     ...(state.started?.manifest.skills === undefined
       ? {}
@@ -63,12 +78,9 @@ export const settle = (state: State.State, event: Event.ToolSettled): State.Stat
             ...(fields === undefined ? {} : { fields })
           })
         }),
-    ...(error?.tag === "BudgetExceeded" ? { exhausted: error } : {}),
-    ...(outcome === "unknown" && error !== undefined
-      ? { lost: [...state.lost, { toolCallId, toolName, reason: error }] }
-      : {})
+    ...(error?.tag === "BudgetExceeded" ? { exhausted: error } : {})
   }
-  const answered = Answering.isTool(state.started, toolName) ? answering(next, event, started?.args) : next
+  const answered = Answering.isTool(state.started, toolName) ? answering(next, event, seq, started?.args) : next
   return settled.right.open === undefined ? close(answered) : answered
 }
 
@@ -76,11 +88,12 @@ export const settle = (state: State.State, event: Event.ToolSettled): State.Stat
 const answering = (
   state: State.State,
   { error, iteration, outcome }: Event.ToolSettled,
+  seq: number,
   args: unknown
 ): State.State => {
   if (outcome === "ran-ok") {
     const value = Answering.valueIn(state.started, args)
-    return { ...state, final: { seq: state.seq - 1, iteration, content: "", given: { value, by: "call" } } }
+    return { ...state, final: { seq, iteration, content: "", given: { value, by: "call" } } }
   }
   return error === undefined ? state : rejected(state, [error.what])
 }

@@ -37,11 +37,11 @@ export const hear = (
   state: State.State,
   content: string,
   by: Wire.Cause["by"],
-  origin: Event.Origin = "person"
+  origin: Event.Origin = "person",
+  seq: number = state.seq - 1
 ): State.State => {
   const next = Transcript.append(state.transcript, { role: "user", content })
   if (Either.isLeft(next)) return Law.broken(state, "Nothing is said while calls are open.")
-  const seq = state.seq - 1
   const { final: _, ...open } = state
   const message: Message.User = { role: "user", content }
   const heard = origin === "person" ? { ...open, heard: { content, seq } } : open

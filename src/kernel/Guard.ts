@@ -37,7 +37,7 @@ export const Verdict = Schema.Struct({
 export type Verdict = typeof Verdict.Type
 
 /** A value that was looked up, or the absence of one. */
-type Lookup = { readonly value: unknown } | undefined
+export type Lookup = { readonly value: unknown } | undefined
 
 const steps = (pointer: string): ReadonlyArray<string> =>
   pointer
@@ -96,6 +96,12 @@ export const lookup = (call: CallOutcome.CallOutcome): ((field: string) => Looku
     return result === undefined ? undefined : read(result.value, field)
   }
 }
+
+/** How to look up a field in a value. */
+export const inside =
+  (value: unknown): ((field: string) => Lookup) =>
+  (field) =>
+    isPointer(field) ? read(value, field) : undefined
 
 const ordered = (found: unknown, value: unknown, holds: (order: number) => boolean): boolean => {
   if (typeof found === "number" && typeof value === "number") return holds(found - value)

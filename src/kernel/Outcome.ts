@@ -10,13 +10,36 @@ import type * as GroundingEvent from "./GroundingEvent.ts"
 import * as Refusal from "./Refusal.ts"
 import type * as State from "./State.ts"
 import type * as Usage from "./Usage.ts"
+import type * as WaitEvent from "./WaitEvent.ts"
+import * as Standing from "./Waiting.ts"
 
-/** A call whose outcome only a person can find out. */
-export interface Pending {
+interface PendingCall {
+  /** The pass whose reply made the call. */
+  readonly iteration: number
   readonly toolCallId: string
   readonly toolName: string
+}
+
+/**
+ * A call that runs only if a person approves it: `Agent.decide` with its ticket and `argsDigest`. `args` are its arguments as
+ * decoded and written out again; `rule` is the rule that asked, or else the tool's annotation did.
+ */
+export interface PendingApproval extends PendingCall {
+  readonly kind: "approval"
+  readonly ticket: string
+  readonly argsDigest: string
+  readonly args: unknown
+  readonly rule?: WaitEvent.RuleRef
+}
+
+/** A call whose outcome only a person can find out: `Agent.resolve`. */
+export interface PendingUnknown extends PendingCall {
+  readonly kind: "unknown"
   readonly reason: Refusal.Refusal
 }
+
+/** What a person is asked for. */
+export type Pending = PendingApproval | PendingUnknown
 
 interface Common {
   readonly runId: string
@@ -58,21 +81,29 @@ export interface Waiting extends Common {
 
 export type Outcome<A = undefined> = Answered<A> | Waiting | Stopped
 
+const commonOf = (runId: string, state: State.State): Common => {
+  const { grounding, spent } = state
+  return {
+    runId,
+    pending: Standing.pending(state),
+    usage: spent.usage,
+    passes: spent.passes,
+    findings: state.findings?.ledger.rows ?? [],
+    presented: state.artifacts?.presented ?? [],
+    ...(grounding === undefined ? {} : { grounding })
+  }
+}
+
+/** The outcome of a run that waits for a person. */
+export const waiting = (runId: string, state: State.State): Waiting => ({
+  ...commonOf(runId, state),
+  status: "waiting"
+})
+
 /** The outcome of a run that has ended. A run that failed is a stop with the reason of its failure. */
 export const of = <A>(runId: string, state: State.State, ended: Event.RunEnded, value: A): Outcome<A> => {
   const { usage, passes } = ended
-  const { grounding, lost: pending } = state
-  const findings = state.findings?.ledger.rows ?? []
-  const presented = state.artifacts?.presented ?? []
-  const common = {
-    runId,
-    pending,
-    usage,
-    passes,
-    findings,
-    presented,
-    ...(grounding === undefined ? {} : { grounding })
-  }
+  const common = { ...commonOf(runId, state), usage, passes }
   return ended.status === "answered" && state.answered !== undefined
     ? { ...common, status: "answered", answer: state.answered.content, value }
     : { ...common, status: "stopped", reason: ended.reason ?? Refusal.traceEnded }

@@ -40,7 +40,9 @@ export const Tag = Schema.Literal(
   "StepNotSkipped",
   "MapNotEngaged",
   "MapNotReleased",
-  "NotDriven"
+  "NotDriven",
+  "ApprovalDeclined",
+  "PolicyDenied"
 )
 export type Tag = typeof Tag.Type
 

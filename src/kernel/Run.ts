@@ -3,6 +3,7 @@
  *
  *     RunStarted ──▶ CallModel ──ModelReplied──▶ RunTools ──ToolSettled──▶ CallModel …
  *                        │                          (each call of the reply, in order)
+ *                        │              └── calls that need a person ──▶ AwaitDecision
  *                        ├──ModelReplied, no calls──▶ Finish answered
  *                        ├──ModelFailed──▶ Finish failed
  *                        └── a limit ──▶ Finish stopped
@@ -33,6 +34,7 @@ import * as SkillPass from "./SkillPass.ts"
 import * as State from "./State.ts"
 import * as SummaryWire from "./SummaryWire.ts"
 import * as TokenCount from "./TokenCount.ts"
+import * as Waiting from "./Waiting.ts"
 import * as WindowPass from "./WindowPass.ts"
 import * as WindowState from "./WindowState.ts"
 import * as Wire from "./Wire.ts"
@@ -64,6 +66,8 @@ export type Command =
   | { readonly _tag: "ReadAnswer"; readonly iteration: number; readonly content: string }
   /** What the answer, decoded, says of the claims is to be read. */
   | { readonly _tag: "ReadClaims"; readonly iteration: number; readonly value: unknown }
+  /** Nothing can be done until a person has said something: `Waiting.pending` says what of. */
+  | { readonly _tag: "AwaitDecision" }
   | { readonly _tag: "Finish"; readonly ended: Event.RunEnded }
 
 export interface Decision {
@@ -275,8 +279,10 @@ const next = (spec: Spec, state: State.State): Decision => {
   if (state.transcript.open !== undefined) {
     const events = FindingPass.ofCalls(state, spec, spec.grounding?.options)
     const calls = Call.plan(state, spec)
+    if (calls.length === 0) return { events, command: { _tag: "AwaitDecision" } }
     return { events, command: { _tag: "RunTools", iteration: state.iteration, calls } }
   }
+  if (calling === undefined && Waiting.isHeld(state)) return { events: [], command: { _tag: "AwaitDecision" } }
   if (WindowState.asking(state) !== undefined) return { events: [], command: summarize(state) }
   if (calling !== undefined) return { events: [], command: { _tag: "CallModel", wire: Wire.project(state, calling) } }
   if (final !== undefined) {

@@ -17,6 +17,7 @@ import * as CallOutcome from "./CallOutcome.ts"
 import type * as Refusal from "./Refusal.ts"
 import * as SkillState from "./SkillState.ts"
 import * as Transcript from "./Transcript.ts"
+import type * as Waiting from "./Waiting.ts"
 import type * as WindowWire from "./WindowWire.ts"
 import * as Wire from "./Wire.ts"
 
@@ -81,8 +82,8 @@ export interface State extends Wire.Source {
   readonly failure?: Event.ModelFailed
   readonly answered?: Event.Answered
   readonly ended?: Event.RunEnded
-  /** Calls settled `unknown`: they may have acted, and only a person can find out. */
-  readonly lost: ReadonlyArray<Outcome.Pending>
+  /** Calls settled `unknown` that nobody has found out about: they may have acted. */
+  readonly lost: ReadonlyArray<Outcome.PendingUnknown>
   readonly pieces: ReadonlyArray<Declared<Event.PieceDeclared>>
   readonly tools: ReadonlyArray<Declared<Event.ToolDeclared>>
   /** What calls did with artifacts. Absent while none did. */
@@ -95,6 +96,8 @@ export interface State extends Wire.Source {
   readonly skills: SkillState.SkillState
   /** Absent in a run that keeps no account of its checks. */
   readonly checks?: CheckState.CheckState
+  /** What the run has waited for from persons. Absent while it has not. */
+  readonly waiting?: Waiting.Waiting
   readonly violations: ReadonlyArray<Violation>
 }
 
@@ -125,5 +128,9 @@ export const isOurs = (started: Event.RunStarted | undefined, toolName: string):
 /** The calls of the open reply that have no settlement, in order. */
 export const unsettled = (state: State): ReadonlyArray<Message.ToolCall> => {
   const open = state.transcript.open
-  return open === undefined ? [] : open.calls.slice(open.settled.length)
+  const left = open === undefined ? [] : open.calls.slice(open.settled.length)
+  const early = state.waiting?.early ?? []
+  if (early.length === 0) return left
+  const settled = new Set(early.map(({ event }) => event.toolCallId))
+  return left.filter(({ toolCallId }) => !settled.has(toolCallId))
 }

@@ -39,6 +39,7 @@ import * as AgentManifest from "./AgentManifest.ts"
 import type * as AgentOptions from "./AgentOptions.ts"
 import * as AgentReview from "./AgentReview.ts"
 import * as AgentSkills from "./AgentSkills.ts"
+import * as Approval from "./Approval.ts"
 import * as ArtifactLoan from "./ArtifactLoan.ts"
 import * as Dispatch from "./Dispatch.ts"
 import * as LoadedRun from "./LoadedRun.ts"
@@ -52,6 +53,9 @@ export type { Progress } from "./Loop.ts"
 export type { DriveOptions, Limits, Options, RunOptions } from "./AgentOptions.ts"
 
 export { AnswerInvalid, AnswerUngrounded, ChecksBlind, InvalidAgent, RunExists, RunOpen } from "./AgentError.ts"
+export { DecisionRefused } from "../kernel/Decision.ts"
+export { decide, resolve } from "./AgentDecisions.ts"
+export type { Decided } from "./AgentDecisions.ts"
 export type { AgentError } from "./AgentError.ts"
 
 /** What a set of tools needs: their handlers, and what the handlers and the schemas need. */
@@ -75,6 +79,8 @@ export interface Agent<out R = never, out A = unknown> extends AgentGrounding.Ju
   readonly checks: CheckEvent.Posture
   readonly claims?: readonly [ClaimCheck.DeclaredClaim, ...Array<ClaimCheck.DeclaredClaim>]
   readonly parameters: Event.Parameters
+  readonly approval: ReadonlyArray<Approval.Rule>
+  readonly unknown: NonNullable<AgentOptions.Options<{}>["unknown"]>
   readonly concurrency: number
   readonly maxResultChars: number
   readonly retry?: LLM.RetryPolicy
@@ -129,6 +135,7 @@ const assemble = <A>(
   const skills = AgentSkills.make(options, prepared, offered)
   const judged = AgentGrounding.make(options.grounding, tools)
   const artifacts = AgentArtifacts.make(options)
+  const approval = Approval.read(options.approval ?? [])
   return {
     name,
     ...judged,
@@ -146,11 +153,14 @@ const assemble = <A>(
     checks: options.checks ?? "live",
     ...AgentReview.claims(options.claims),
     parameters,
+    approval: approval.rules,
+    unknown: options.unknown ?? "hold",
     concurrency,
     maxResultChars,
     problems: [
       ...AgentReview.review(name, pieces, tools, limits, concurrency, maxResultChars, parameters),
       ...problems,
+      ...approval.problems,
       ...(options.window === undefined ? [] : Window.problems(options.window)),
       ...answer.problems,
       ...AgentReview.claimProblems(options.claims, answer.asking !== undefined),
@@ -234,6 +244,7 @@ const drive = <R, A>(
       tools,
       handlers,
       scope: AgentArtifacts.scopeOf(runId, begun),
+      approval: agent.approval,
       concurrency,
       maxResultChars,
       ...(agent.artifacts?.placement === undefined ? {} : { placement: agent.artifacts.placement }),
@@ -243,6 +254,7 @@ const drive = <R, A>(
       emit
     }
     const { ended, state } = yield* Loop.drive(options, recorded, first)
+    if (ended === undefined) return Outcome.waiting(runId, state)
     yield* AgentError.relied(runId, state)
     return Outcome.of(runId, state, ended, yield* valueOf(agent, runId, state))
   }).pipe(Effect.withSpan("Agent.run", { attributes: { agent: agent.name, runId }, captureStackTrace: false }))
@@ -268,14 +280,14 @@ const begin = <R, A>(agent: Agent<R, A>, input: string, options: AgentOptions.Ru
     return yield* AgentError.orExists(runId, drive(agent, runId, startedAt, emit, options, Run.initial, [started]))
   })
 
-/** Works on `input` until there is an answer, a limit is reached, or something fails. */
+/** Works on `input` until there is an answer, a person is needed, a limit is reached, or something fails. */
 export const run = <R, A>(
   agent: Agent<R, A>,
   input: string,
   options?: AgentOptions.RunOptions
 ): Effect.Effect<Outcome.Outcome<A>, AgentError.AgentError, Services | R> => begin(agent, input, options, silent)
 
-/** As `run`, seen while it goes on. Ends after the terminal event; stopping to listen interrupts the run. */
+/** As `run`, seen while it goes on. Ends after the terminal event, or when a person is waited for; stopping to listen interrupts the run. */
 export const stream = <R, A>(
   agent: Agent<R, A>,
   input: string,
@@ -303,8 +315,8 @@ const carryOn = <R, A>(agent: Agent<R, A>, runId: string, how: Drive, emit: Emit
   })
 
 /**
- * Goes on with a run that has no terminal event, after the last thing its record holds. A run that has ended gives its
- * outcome again and does nothing.
+ * Goes on with a run that has no terminal event, after the last thing its record holds. A run that has ended, and one that
+ * waits for a person who has said nothing yet, gives its outcome again and does nothing.
  */
 export const resume = <R, A>(
   agent: Agent<R, A>,

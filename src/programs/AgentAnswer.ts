@@ -60,6 +60,8 @@ const prepared = (
   wants: [],
   validate: Effect.succeed,
   decode,
+  approval: "allow",
+  encodeArgs: Effect.succeed,
   encodeSuccess: Effect.succeed,
   encodeFailure: Effect.succeed
 })

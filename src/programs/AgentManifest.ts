@@ -10,7 +10,7 @@ import * as AgentArtifacts from "./AgentArtifacts.ts"
 import * as AgentSkills from "./AgentSkills.ts"
 
 export const of = (
-  { answer, artifacts, checks, claims, coverage, findings, limits, repertoire, window }: Agent.Agent<unknown>,
+  { answer, artifacts, checks, claims, coverage, findings, limits, repertoire, unknown, window }: Agent.Agent<unknown>,
   scope: Artifact.Scope | undefined
 ): Event.Manifest => ({
   limits,
@@ -18,6 +18,7 @@ export const of = (
   ...(findings === undefined ? {} : { findings }),
   ...(coverage === undefined ? {} : { coverage }),
   ...(window === undefined ? {} : { window }),
+  ...(unknown === "tell" ? { unknown } : {}),
   checks: { posture: checks, ...(claims === undefined ? {} : { claims }) },
   ...(answer.asking === undefined ? {} : { answer: answer.asking.manifest }),
   ...(repertoire === undefined ? {} : { skills: AgentSkills.manifest(repertoire) })

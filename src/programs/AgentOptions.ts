@@ -18,6 +18,7 @@ import type * as Window from "../kernel/Window.ts"
 import type * as LLM from "../services/LLM.ts"
 import type * as AgentFindings from "./AgentFindings.ts"
 import type * as AgentGrounding from "./AgentGrounding.ts"
+import type * as Approval from "./Approval.ts"
 import type * as Steering from "./Steering.ts"
 
 export interface Limits {
@@ -63,6 +64,13 @@ export interface Options<Tools extends Record<string, Tool.Any>> {
   /** How much of the conversation is sent (`Window`). All of it unless given. */
   readonly window?: Window.Strategy
   readonly budget?: Limits
+  /** Which calls need a person's yes (`Approval.Rule`): the first rule that matches decides, before a tool's annotation. */
+  readonly approval?: ReadonlyArray<Approval.Rule>
+  /**
+   * After a call that may have acted and was lost, the run waits until a person has found out (`Agent.resolve`): `hold`, the
+   * default. With `tell` the model reads that it is unknown, and the run goes on.
+   */
+  readonly unknown?: "hold" | "tell"
   /**
    * When a call of the model that failed is made again, such as `LLM.standardRetry`. Each attempt is on the record. Never
    * unless given.

@@ -38,6 +38,7 @@ export const charsOf = (event: Event.Event): number => {
     case "WindowTrimmed":
     case "SummaryAsked":
     case "SummaryReplied":
+    case "ApprovalAsked":
     case "ArtifactMinted":
     case "ArtifactPresented":
       return JSON.stringify(event).length

@@ -4,115 +4,45 @@
  *
  * @internal
  */
-import * as Tool from "@effect/ai/Tool"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
-import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
-import type * as SchemaAST from "effect/SchemaAST"
 import * as Call from "../kernel/Call.ts"
 import type * as Artifact from "../kernel/Artifact.ts"
 import * as ArtifactEvent from "../kernel/ArtifactEvent.ts"
-import * as Declared from "../kernel/Declared.ts"
 import type * as Event from "../kernel/Event.ts"
-import * as Issues from "../kernel/Issues.ts"
 import type * as Message from "../kernel/Message.ts"
 import * as Present from "../kernel/Present.ts"
 import * as Printable from "../kernel/Printable.ts"
 import * as Refusal from "../kernel/Refusal.ts"
-import type * as Wire from "../kernel/Wire.ts"
-import * as ArgumentsFrom from "./ArgumentsFrom.ts"
+import type * as WaitEvent from "../kernel/WaitEvent.ts"
+import * as ApprovalGate from "./ApprovalGate.ts"
 import * as ArtifactStore from "../services/ArtifactStore.ts"
 import type * as ArtifactDesk from "./ArtifactDesk.ts"
 import * as ArtifactLoan from "./ArtifactLoan.ts"
 import * as Artifacts from "./Artifacts.ts"
+import * as CallProbe from "./CallProbe.ts"
 import * as PresentCall from "./PresentCall.ts"
+import type * as PreparedTool from "./PreparedTool.ts"
 import * as Replay from "./Replay.ts"
 import * as ServedResult from "./ServedResult.ts"
-import * as Timeout from "./Timeout.ts"
 import * as WantedArguments from "./WantedArguments.ts"
-import * as Wants from "./Wants.ts"
 
-/** A tool with its schemas compiled once. */
-export interface Prepared extends WantedArguments.Wanting {
-  readonly declared: Event.ToolDeclared
-  readonly id: string
-  readonly decode: (args: unknown, errors: "first" | "all") => Effect.Effect<unknown, ReadonlyArray<string>>
-  readonly encodeSuccess: (value: unknown) => Effect.Effect<unknown, ReadonlyArray<string>>
-  readonly encodeFailure: (value: unknown) => Effect.Effect<unknown, ReadonlyArray<string>>
-}
-
-/** What runs a tool's call, from the layer that provides its handler. */
-export type Handler = (args: unknown) => Effect.Effect<unknown, unknown>
-export type Handlers = ReadonlyMap<string, Handler>
-
-/** A schema that is known by its AST alone: its requirements are in the type of the agent that has the tool. */
-const schemaOf = (ast: SchemaAST.AST): Schema.Schema<unknown, unknown> => Schema.make(ast)
-
-/** What a model is told of a tool, or why its parameters have no JSON Schema. */
-export const definition = (tool: Tool.Any): Either.Either<Wire.ToolPiece["tool"], string> =>
-  Either.map(
-    Either.try({
-      try: () => Tool.getJsonSchemaFromSchemaAst(tool.parametersSchema.ast),
-      catch: () => "its parameters have no JSON Schema. Give the schema a jsonSchema annotation."
-    }),
-    (schema) => {
-      const description = tool.description ?? Tool.getDescriptionFromSchemaAst(tool.parametersSchema.ast)
-      return { name: tool.name, ...(description === undefined ? {} : { description }), schema }
-    }
-  )
-
-export const prepare = (tool: Tool.Any): Either.Either<Prepared, string> => {
-  const parameters = schemaOf(tool.parametersSchema.ast)
-  const decode = { first: Schema.decodeUnknown(parameters), all: Schema.decodeUnknown(parameters, { errors: "all" }) }
-  const success = Schema.encodeUnknown(schemaOf(tool.successSchema.ast))
-  const failure = Schema.encodeUnknown(schemaOf(tool.failureSchema.ast))
-  const validate = Schema.validate(parameters)
-  return Either.map(definition(tool), (described) => ({
-    declared: Declared.tool(described, { replay: Replay.of(tool), ...ArgumentsFrom.of(tool) }),
-    id: tool.id,
-    timeout: Timeout.of(tool),
-    wants: Wants.of(tool, described.schema),
-    validate: (decoded) => Effect.mapError(validate(decoded), Issues.list),
-    decode: (args, errors) => Effect.mapError(decode[errors](args), Issues.list),
-    encodeSuccess: (value) => Effect.mapError(success(value), Issues.list),
-    encodeFailure: (value) => Effect.mapError(failure(value), Issues.list)
-  }))
-}
-
-/** The handlers of the tools, taken from the context of the run and bound to it. */
-export const handlers = <R>(tools: ReadonlyArray<Prepared>): Effect.Effect<Handlers, never, R> =>
-  Effect.map(Effect.context<R>(), (context) => {
-    const found = new Map<string, Handler>()
-    for (const { declared, id } of tools) {
-      const tag = Context.GenericTag<Tool.Handler<string>>(id)
-      const handler = Context.getOption(context, tag)
-      if (Option.isNone(handler)) continue
-      const run = handler.value.handler
-      const given = Context.merge(context, handler.value.context)
-      // What surrounds the call outranks it: its key and its span are not those of a call around the run.
-      found.set(declared.name, (args) =>
-        Effect.mapInputContext(
-          Effect.suspend(() => run(args)),
-          (around: Context.Context<never>) => Context.merge(given, around)
-        )
-      )
-    }
-    return found
-  })
+export { definition, handlers, prepare } from "./PreparedTool.ts"
+export type { Handlers, Prepared } from "./PreparedTool.ts"
 
 export interface Options extends ServedResult.Serving {
   readonly runId: string
   readonly iteration: number
-  readonly tools: ReadonlyMap<string, Prepared>
-  readonly handlers: Handlers
+  readonly tools: ReadonlyMap<string, PreparedTool.Prepared>
+  readonly handlers: PreparedTool.Handlers
   readonly desk: ArtifactDesk.Desk
+  readonly gate: ApprovalGate.Gate
   /** The store as one call may use it. */
   readonly lend: (call: ArtifactEvent.Call) => ArtifactLoan.Loan
 }
@@ -126,12 +56,20 @@ export type Ready =
       readonly wanted?: ReadonlyMap<string, Artifact.Meta>
       /** What there is to show, if that is what the call is for. */
       readonly shown?: PresentCall.Shown
+      /** What its tool found of a call that an earlier process ran. */
+      readonly probed?: CallProbe.Found
+    }
+  /** It is not to run before a person has said so. */
+  | {
+      readonly _tag: "Asked"
+      readonly planned: Call.Planned & { readonly _tag: "Run" }
+      readonly event: WaitEvent.ApprovalAsked
     }
   | {
       readonly _tag: "Settled"
       readonly planned: Call.Planned
       readonly event: Event.ToolSettled
-      readonly brought: ReadonlyArray<ArtifactEvent.ArtifactEvent>
+      readonly brought: ReadonlyArray<ArtifactEvent.ArtifactEvent | WaitEvent.CallProbed>
     }
 
 /** Arguments longer than this are checked up to their first mistake only. */
@@ -143,7 +81,7 @@ const settle = (options: Options, call: Message.ToolCall, outcome: Message.Settl
 const settled = (
   { iteration }: Options,
   planned: Call.Planned & { readonly _tag: "Settle" },
-  brought: ReadonlyArray<ArtifactEvent.ArtifactEvent> = []
+  brought: ReadonlyArray<ArtifactEvent.ArtifactEvent | WaitEvent.CallProbed> = []
 ): Ready => ({ _tag: "Settled", planned, event: Call.settlement(iteration, planned), brought })
 
 /** A call that is not to run after all. */
@@ -165,6 +103,28 @@ const callOf = ({ iteration }: Options, { toolCallId, toolName }: Message.ToolCa
   toolName
 })
 
+/** A call with what its arguments name, or why it is refused. */
+const fetched = (
+  options: Options,
+  planned: Call.Planned & { readonly _tag: "Run" },
+  tool: PreparedTool.Prepared,
+  read: Either.Either<unknown, ReadonlyArray<string>>
+): Effect.Effect<Either.Either<Ready & { readonly _tag: "Ready" }, WantedArguments.Unmet>> => {
+  const { args, call } = planned
+  if (tool.wants.length === 0) {
+    return Effect.succeed(
+      Either.mapBoth(read, {
+        onLeft: (issues) => ({ refusal: Refusal.toolArgsInvalid(call.toolName, issues), refused: [] }),
+        onRight: (decoded) => ({ _tag: "Ready" as const, planned, decoded })
+      })
+    )
+  }
+  return Effect.map(
+    WantedArguments.resolve(options.desk, tool, callOf(options, call), args, read),
+    Either.map(({ decoded, tickets }) => ({ _tag: "Ready" as const, planned, decoded, wanted: tickets }))
+  )
+}
+
 /** Checks a planned call's arguments against the tool's schema, and fetches what they name. Nothing has run yet, or an earlier process ran it. */
 export const check = (options: Options, planned: Call.Planned): Effect.Effect<Ready> => {
   if (planned._tag === "Settle") {
@@ -172,13 +132,16 @@ export const check = (options: Options, planned: Call.Planned): Effect.Effect<Re
   }
   const { args, call, own, started } = planned
   if (own !== undefined) return Effect.succeed({ _tag: "Ready", planned, decoded: args })
-  const refuse = (refusal: Refusal.Refusal, brought: ReadonlyArray<ArtifactEvent.ArtifactEvent> = []): Ready => {
-    if (!started) return refused(options, call, refusal, brought)
-    // It is no refusal to find today that a call cannot be run which was running when its process was lost.
-    const how = "was running when its process was lost, and could not be run again"
-    const lost = Refusal.toolOutcomeUnknown(call.toolName, sent(options, call), how)
-    return settled(options, { _tag: "Settle", call, outcome: "unknown", refusal: lost }, brought)
+  // It is no refusal to find today that a call cannot be run which was running when its process was lost.
+  const lose = (how: string, brought: (Ready & { readonly _tag: "Settled" })["brought"] = []): Ready => {
+    const at = options.gate.state.startedCalls.find(({ toolCallId }) => toolCallId === call.toolCallId)?.seq
+    const named = { ...sent(options, call), ...(at === undefined ? {} : { sentAt: `at event #${at}` }) }
+    const refusal = Refusal.toolOutcomeUnknown(call.toolName, named, `was running when its process was lost${how}`)
+    return settled(options, { _tag: "Settle", call, outcome: "unknown", refusal }, brought)
   }
+  const cannot = ", and could not be run again"
+  const refuse = (refusal: Refusal.Refusal, brought: ReadonlyArray<ArtifactEvent.ArtifactEvent> = []): Ready =>
+    started ? lose(cannot, brought) : refused(options, call, refusal, brought)
   if (call.toolName === Present.toolName) {
     return Effect.map(
       PresentCall.judge(options.desk, callOf(options, call), args),
@@ -194,22 +157,38 @@ export const check = (options: Options, planned: Call.Planned): Effect.Effect<Re
   }
   return Effect.gen(function* () {
     const read = yield* Effect.either(tool.decode(args, call.args.length > manyIssues ? "first" : "all"))
-    if (tool.wants.length === 0) {
-      return Either.match(read, {
-        onLeft: (issues) => refuse(Refusal.toolArgsInvalid(call.toolName, issues)),
-        onRight: (decoded): Ready => ({ _tag: "Ready", planned, decoded })
-      })
+    if (Either.isRight(read)) {
+      const { runId, scope } = options.desk
+      const verdict = yield* ApprovalGate.judge(options.gate, { runId, scope }, planned, tool, read.right)
+      if (verdict._tag === "Ask") return started ? lose(cannot) : { _tag: "Asked", planned, event: verdict.asked }
+      if (verdict._tag === "Denied") {
+        const { refusal } = verdict
+        return started ? lose(cannot) : settled(options, { _tag: "Settle", call, outcome: "denied", refusal })
+      }
     }
-    const wanted = yield* WantedArguments.resolve(options.desk, tool, callOf(options, call), args, read)
-    return Either.match(wanted, {
-      onLeft: ({ refusal, refused }) => refuse(refusal, refused),
-      onRight: ({ decoded, tickets }): Ready => ({ _tag: "Ready", planned, decoded, wanted: tickets })
-    })
+    const ready = yield* fetched(options, planned, tool, read)
+    if (Either.isLeft(ready)) return refuse(ready.left.refusal, ready.left.refused)
+    if (!started || planned.replay !== "reconcile") return ready.right
+    const named = callOf(options, call)
+    const { probe } = tool
+    if (probe === undefined) return lose("")
+    const { key } = sent(options, call)
+    const found = yield* CallProbe.run(probe, tool.timeout, named, ready.right.decoded, key)
+    if (found._tag === "Unknown") return lose(found.why, [CallProbe.event(named, found)])
+    return { ...ready.right, probed: found }
   })
 }
 
-/** The intent, for the record, before the effect. */
-export const called = (
+/** What the record holds before a call runs: its intent, or what was found of one that had been started. */
+export const begun = (
+  options: Options,
+  { planned, probed }: Ready & { readonly _tag: "Ready" }
+): ReadonlyArray<Event.ToolCalled | WaitEvent.CallProbed> => [
+  ...(planned.started ? [] : [called(options, planned)]),
+  ...(probed === undefined ? [] : [CallProbe.event(callOf(options, planned.call), probed)])
+]
+
+const called = (
   options: Options,
   { args, call, owner, replay }: Call.Planned & { readonly _tag: "Run" }
 ): Event.ToolCalled => ({
@@ -224,13 +203,13 @@ export const called = (
 
 /** What a call came to, what it did with artifacts, and what its result declared of where the tool looked. */
 export interface Executed extends ServedResult.Came {
-  readonly brought: ReadonlyArray<ArtifactEvent.ArtifactEvent>
+  readonly brought: ReadonlyArray<ArtifactEvent.ArtifactEvent | WaitEvent.CallProbed>
 }
 
 const undeclared = (event: Event.ToolSettled): ServedResult.Came => ({ declared: [], event })
 
 /** What a call came to that no handler ran for. */
-export const only = (event: Event.ToolSettled, brought: ReadonlyArray<ArtifactEvent.ArtifactEvent> = []): Executed => ({
+export const only = (event: Event.ToolSettled, brought: Executed["brought"] = []): Executed => ({
   brought,
   declared: [],
   event
@@ -239,7 +218,7 @@ export const only = (event: Event.ToolSettled, brought: ReadonlyArray<ArtifactEv
 /** Runs a call that is ready, and says what it came to. */
 export const execute = (
   options: Options,
-  { decoded, planned, shown, wanted = new Map() }: Ready & { readonly _tag: "Ready" }
+  { decoded, planned, probed, shown, wanted = new Map() }: Ready & { readonly _tag: "Ready" }
 ): Effect.Effect<Executed> => {
   const { call, own, replay } = planned
   const named = callOf(options, call)
@@ -254,7 +233,8 @@ export const execute = (
   const loan = options.lend(named)
   for (const [argument, meta] of wanted) loan.tell(ArtifactEvent.resolved(named, "get", meta, argument))
   loan.want(wanted)
-  const run = handler(decoded).pipe(
+  const handled = probed?._tag === "Applied" ? Effect.succeed(probed.result) : handler(decoded)
+  const run = handled.pipe(
     Effect.provideService(Replay.Key, key),
     Effect.provideService(Artifacts.Artifacts, loan.bound),
     Effect.provideService(ArtifactStore.ArtifactStore, loan.store),
@@ -318,7 +298,7 @@ const timedOut = (
         )
       )
 
-const failed = (options: Options, tool: Prepared, call: Message.ToolCall, cause: Cause.Cause<unknown>) =>
+const failed = (options: Options, tool: PreparedTool.Prepared, call: Message.ToolCall, cause: Cause.Cause<unknown>) =>
   Option.match(Cause.failureOption(cause), {
     onNone: () =>
       Effect.as(

@@ -12,6 +12,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as HashSet from "effect/HashSet"
 import * as Option from "effect/Option"
+import type * as ApprovalRule from "../kernel/ApprovalRule.ts"
 import type * as Artifact from "../kernel/Artifact.ts"
 import type * as ArtifactEvent from "../kernel/ArtifactEvent.ts"
 import type * as Event from "../kernel/Event.ts"
@@ -30,6 +31,7 @@ import type * as ArtifactDesk from "./ArtifactDesk.ts"
 import * as AppendSize from "./AppendSize.ts"
 import * as ArtifactLoan from "./ArtifactLoan.ts"
 import * as Dispatch from "./Dispatch.ts"
+import * as Rebase from "./Rebase.ts"
 import * as Reply from "./Reply.ts"
 import type * as ServedResult from "./ServedResult.ts"
 import * as Summary from "./Summary.ts"
@@ -49,6 +51,8 @@ export interface Options {
   readonly handlers: Dispatch.Handlers
   /** Whose artifacts its tools work with. */
   readonly scope: Artifact.Scope
+  /** Which calls need a person. */
+  readonly approval: ReadonlyArray<ApprovalRule.ApprovalRule>
   readonly concurrency: number
   readonly maxResultChars: number
   readonly placement?: NonNullable<Event.Artifacts["placement"]>
@@ -65,13 +69,13 @@ const settledRows = ({ checks }: State.State, toolCallId: string) =>
 
 type Failure = LLM.LLMError | Record.RecordError | Record.RecordConflict
 
-/** Drives a run from `state`, whose events are on the record, and the `first` that are not yet, to its terminal event. */
+/** Drives a run from `state`, whose events are on the record, and the `first` that are not yet, to its terminal event, or until it waits for a person. */
 export const drive = (
   options: Options,
   recorded: State.State,
   first: ReadonlyArray<Event.Event>
 ): Effect.Effect<
-  { readonly state: State.State; readonly ended: Event.RunEnded },
+  { readonly state: State.State; readonly ended?: Event.RunEnded },
   Failure,
   ArtifactStore.ArtifactStore | LLM.LLM | Record.Record
 > =>
@@ -104,10 +108,22 @@ export const drive = (
       const appended = Effect.tap(record.append(runId, from, events), () => {
         pending = pending.slice(events.length)
       })
+      /** A person has decided something meanwhile: what is pending comes after that. */
+      const rebased = (conflict: Record.RecordConflict) =>
+        Effect.flatMap(from === 0 ? Effect.succeedNone : Rebase.onto(record, runId, from, pending), (onto) => {
+          if (Option.isNone(onto)) return Effect.fail(conflict)
+          state = onto.value.state
+          const shown = onto.value.decided.map(({ event, seq }) => emit({ _tag: "Recorded", seq, event }))
+          return Effect.all(shown, { discard: true })
+        })
       const shown = Effect.forEach(events, (event, index) => emit({ _tag: "Recorded", seq: from + index, event }), {
         discard: true
       })
-      return Effect.uninterruptible(appended).pipe(Effect.zipRight(shown), Effect.zipRight(commit))
+      return Effect.uninterruptible(appended).pipe(
+        Effect.zipRight(shown),
+        Effect.catchTag("RecordConflict", rebased),
+        Effect.zipRight(commit)
+      )
     })
     const elapsed = Effect.map(Clock.currentTimeMillis, (now) => Math.max(0, now - startedAt))
 
@@ -219,6 +235,7 @@ export const drive = (
           iteration,
           fieldsOf,
           desk,
+          gate: { rules: options.approval, state },
           lend,
           ...(claims === undefined ? {} : { claims: claims.declared })
         }
@@ -229,16 +246,17 @@ export const drive = (
           if (one._tag === "Settled" || one.planned.started) return one
           if (Answering.isTool(state.started, one.planned.call.toolName)) return one
           const refusal = Call.unaffordable(state, limits, more)
-          if (refusal === undefined) more += 1
+          if (refusal === undefined && one._tag === "Ready") more += 1
           const { call } = one.planned
           return refusal === undefined ? one : Dispatch.refused(dispatch, call, refusal)
         })
         const ready = checked.flatMap((one) => (one._tag === "Ready" ? [one] : []))
+        happen(checked.flatMap((one) => (one._tag === "Asked" ? [one.event] : [])))
         if (ready.length > 0) {
-          happen(ready.flatMap(({ planned }) => (planned.started ? [] : [Dispatch.called(dispatch, planned)])))
+          happen(ready.flatMap((one) => Dispatch.begun(dispatch, one)))
           yield* commit
         }
-        const settle = (one: Dispatch.Ready) =>
+        const settle = (one: Exclude<Dispatch.Ready, { readonly _tag: "Asked" }>) =>
           Effect.map(
             one._tag === "Settled"
               ? Effect.succeed(Dispatch.only(one.event, one.brought))
@@ -255,7 +273,8 @@ export const drive = (
             }
           )
         const { concurrency } = options
-        const settled = yield* inTime(Effect.forEach(checked, settle, { concurrency }))
+        const going = checked.flatMap((one) => (one._tag === "Asked" ? [] : [one]))
+        const settled = yield* inTime(Effect.forEach(going, settle, { concurrency }))
         if (Option.isNone(settled)) return yield* outOfTime
         happen(settled.value.flat())
         finished.clear()
@@ -300,6 +319,13 @@ export const drive = (
           case "ReadClaims": {
             const { iteration, value } = command
             happen([yield* AgentAnswer.claims(options.answer, state.checks?.claims?.declared ?? [], iteration, value)])
+            break
+          }
+          case "AwaitDecision": {
+            const awaiting = state
+            yield* commit
+            // It may have come meanwhile.
+            if (state === awaiting) return { state }
             break
           }
           case "Finish":

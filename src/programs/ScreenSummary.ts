@@ -13,6 +13,7 @@ import * as Usage from "../kernel/Usage.ts"
 import * as Why from "../kernel/Why.ts"
 import * as WindowWire from "../kernel/WindowWire.ts"
 import * as ScreenCost from "./ScreenCost.ts"
+import * as ScreenEnd from "./ScreenEnd.ts"
 import * as ScreenLine from "./ScreenLine.ts"
 import * as ScreenJudgement from "./ScreenJudgement.ts"
 import * as ScreenMaps from "./ScreenMaps.ts"
@@ -257,25 +258,6 @@ const totalsText = ({ totals }: Account, { whole }: Options): string => {
 const totalsLines = (run: Account, options: Options): ReadonlyArray<ScreenLine.Line> =>
   ScreenLine.paragraph(totalsText(run, options), options.room.width, 4).map((text) => [ScreenLine.span(text, "faint")])
 
-/** How a run stands that has no answer, and calls that may have acted. */
-const endLines = ({ ticker }: Account, { full = false, room }: Options): ReadonlyArray<ScreenLine.Line> => {
-  const { answered, ended, lost } = ticker.state
-  const told = (label: string, text: string, style: ScreenLine.Style): ReadonlyArray<ScreenLine.Line> =>
-    ScreenLine.paragraph(text, room.width === undefined ? undefined : room.width - 9, full ? Infinity : 3).map(
-      (part, index) => [ScreenLine.span(index === 0 ? ScreenLine.pad(label, 9) : margin, style), ScreenLine.span(part)]
-    )
-  const reason = ended?.reason
-  return [
-    ...(reason === undefined || answered !== undefined
-      ? []
-      : told(ended?.status ?? "", `${reason.what} ${reason.next}`, "warn")),
-    ...(ended === undefined ? told("open", "The run has not ended: it goes on, or its process is gone.", "warn") : []),
-    ...lost
-      .slice(0, full ? Infinity : 3)
-      .flatMap(({ reason, toolCallId }) => told("lost", `${toolCallId}: ${reason.what} ${reason.next}`, "warn"))
-  ]
-}
-
 /** What can be pasted into a shell as it is shown. */
 const isTypable = (value: string): boolean => value.length <= 32 && Printable.line(value) === value
 
@@ -285,7 +267,8 @@ const nextLines = (run: Account, { name }: Options, more: ReadonlyArray<string>)
   const replied = calling === undefined && failure === undefined ? iteration : iteration - 1
   const ofValue = first === undefined ? `wherefore why ${name}` : whyCommand(name, first.verdict.node.value)
   const ofPass = replied === 0 ? [] : [`wherefore why ${name} --pass ${replied}`]
-  return nextOf([...(answered === undefined ? ofPass : [ofValue]), ...more])
+  const waits = ScreenEnd.commands(run.ticker.state, name)
+  return nextOf([...waits, ...(answered === undefined ? ofPass : [ofValue]), ...more])
 }
 
 /** The answer, whole if three lines hold it, else cut to one. */
@@ -309,7 +292,7 @@ export const final = (run: Account, options: Options): ReadonlyArray<ScreenLine.
   return [
     ...answer,
     ...showed,
-    ...endLines(run, options).slice(0, 4),
+    ...ScreenEnd.lines(run.ticker.state, options).slice(0, 4),
     ...(values.length === 0 ? [] : [[], ...values]),
     [],
     ...nextLines(run, options, answered === undefined ? [`wherefore show ${options.name}`] : []),
@@ -349,12 +332,12 @@ export const show = (run: Account, options: Options): ReadonlyArray<ScreenLine.L
 const shown = (run: Account, options: Options): ReadonlyArray<ScreenLine.Line> => {
   const { full = false, name, room } = options
   const { state } = run.ticker
-  const { answered, ended, started } = state
+  const { answered, started } = state
   const head = [
     ...(options.at === undefined ? [] : [when(options.at)]),
     ScreenLine.brief(started?.agent ?? "", 24, room),
     [
-      ended?.status ?? "open",
+      ScreenEnd.statusOf(state),
       ScreenLine.counted(run.totals.passes, "pass", "passes"),
       ScreenLine.counted(run.totals.events, "event")
     ].join(" · ")
@@ -373,7 +356,7 @@ const shown = (run: Account, options: Options): ReadonlyArray<ScreenLine.Line> =
     [],
     ...told("asked", started?.input ?? "", 0, full ? Infinity : 4, room),
     ...(answered === undefined ? [] : told("answer", answered.content, answerSeq(state), full ? Infinity : 10, room)),
-    ...endLines(run, options),
+    ...ScreenEnd.lines(state, options),
     ...(values.length === 0 ? [] : [[], ...values, [ScreenLine.span(`${margin}${words.join(" · ")}`, "faint")]]),
     ...ScreenMaps.standing(state, room),
     ...ScreenShelf.lines(state, room),

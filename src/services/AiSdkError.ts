@@ -5,6 +5,7 @@
  * @internal
  */
 import * as Either from "effect/Either"
+import * as Encoding from "effect/Encoding"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Digest from "../kernel/Digest.ts"
@@ -55,6 +56,9 @@ const codes = (error: unknown): ReadonlyArray<string> =>
     const code = property(one, "code")
     return Predicate.isString(code) && /^[A-Z][A-Z0-9_]{2,40}$/.test(code) ? [code] : []
   })
+
+/** Where a server sends those who ask it. Nobody goes there: a key would go with them. */
+const isRedirect = (status: number): boolean => status >= 300 && status <= 399
 
 const byStatus = (status: number): Reason => {
   if (status === 401 || status === 403) return "Auth"
@@ -115,8 +119,26 @@ const retryAfter = (headers: unknown): number | undefined => {
 const secretive =
   /\b\w+:\/\/\S+|\b(?:bearer|basic)\s+\S+|\b(?:sk|pk|rk|gsk|key|ghp|xai|xox\w)[-_][\w-]{6,}\S*|\bAIza[\w-]{8,}|[\w+/=-]{32,}/gi
 
+/** A secret as it is written in texts of all kinds. */
+const spellings = (secret: string): ReadonlyArray<string> => {
+  const hex = Encoding.encodeHex(secret)
+  return [
+    secret,
+    JSON.stringify(secret).slice(1, -1),
+    encodeURIComponent(Printable.wellFormed(secret)),
+    Encoding.encodeBase64(secret),
+    Encoding.encodeBase64(secret).replace(/=+$/, ""),
+    Encoding.encodeBase64Url(secret),
+    hex,
+    hex.toUpperCase()
+  ]
+}
+
 const masked = (text: string, secrets: ReadonlyArray<string>): string => {
-  const longestFirst = secrets.filter((secret) => secret.length >= 4).sort((a, b) => b.length - a.length)
+  const longestFirst = secrets
+    .filter((secret) => secret.length >= 4)
+    .flatMap(spellings)
+    .sort((a, b) => b.length - a.length)
   return longestFirst.reduce((rest, secret) => rest.replaceAll(secret, "[masked]"), text)
 }
 
@@ -148,12 +170,16 @@ const bodyOf = (error: unknown): string | undefined => {
 
 const maxBody = 65_536
 
+/** What is read beyond that, so that a key at the cut is seen whole. */
+const maxSecret = 16_384
+
 const classify = (error: unknown, phase: Phase): Reason => {
   const name = word(property(error, "name"))
   const status = number(property(error, "statusCode"))
   const told = account(property(error, "data") ?? error)
   const network = codes(error)
   if (isStatus(status)) return byStatus(status)
+  if (isRedirect(status)) return "Misconfigured"
   if (Object.hasOwn(byName, name)) return byName[name] ?? "Protocol"
   const cause = word(property(property(error, "cause"), "name"))
   if (Object.hasOwn(byName, cause)) return byName[cause] ?? "Protocol"
@@ -192,7 +218,7 @@ export const toLLMError = (
   const path = reason === "Protocol" ? pathOf(error) : undefined
   const body = reason === "Auth" ? undefined : bodyOf(error)
   const found = [
-    isStatus(status) ? `HTTP status ${status}` : "",
+    isStatus(status) || isRedirect(status) ? `HTTP status ${status}` : "",
     codes(error)[0] ?? "",
     says,
     path === undefined ? "" : `something else at ${Printable.quote(path, 200)}`,
@@ -202,6 +228,12 @@ export const toLLMError = (
   ].filter((part) => part !== "")
   const details: Details = {
     what: what[reason],
+    ...(isRedirect(status)
+      ? {
+          what: "The model server answers with a redirect, and none is followed: the key would go along.",
+          next: "Give the layer the URL that it leads to, if that server may have the key."
+        }
+      : {}),
     where: Printable.clip(Printable.line(`${at.provider} ${at.modelId}`), 120),
     ...(found.length === 0 ? {} : { found: found.join(", ") }),
     ...(again === undefined ? {} : { retry: again }),
@@ -209,7 +241,11 @@ export const toLLMError = (
     ...(phase === "stream" ? { outcome: "unknown" as const } : {}),
     ...(body === undefined
       ? {}
-      : { body: Redacted.make(masked(Printable.wellFormed(body.slice(0, maxBody)), at.secrets)) })
+      : {
+          body: Redacted.make(
+            Printable.wellFormed(masked(body.slice(0, maxBody + maxSecret), at.secrets).slice(0, maxBody))
+          )
+        })
   }
   return failure(reason, details)
 }

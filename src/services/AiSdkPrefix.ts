@@ -22,7 +22,10 @@ export interface Options {
   readonly cache?: false
   /** Default: `joined`. */
   readonly late?: Late
-  /** What a provider takes for "keep what you have read up to here", by the name under which its package reads it. */
+  /**
+   * What a provider takes for "keep what you have read up to here", by the name under which its package reads it, such as
+   * `{ bedrock: { cachePoint: { type: "default" } } }`. Nothing is marked without it.
+   */
   readonly mark?: SharedV3ProviderOptions
 }
 

@@ -14,6 +14,7 @@ import * as AnthropicFilter from "./AnthropicFilter.ts"
 import * as Endpoint from "./Endpoint.ts"
 import * as LLM from "./LLM.ts"
 import type { LLMError } from "./LLMError.ts"
+import * as ProviderFetch from "./ProviderFetch.ts"
 import * as ProviderUsage from "./ProviderUsage.ts"
 import * as ReplyFilter from "./ReplyFilter.ts"
 
@@ -56,7 +57,7 @@ export const layer = (
         baseURL: endpoint.url,
         apiKey: endpoint.key,
         headers: endpoint.headers,
-        fetch: ReplyFilter.fetching(AnthropicFilter.filter, fetch)
+        fetch: ReplyFilter.fetching(AnthropicFilter.filter, ProviderFetch.make(fetch, given.streamed !== false))
       })
       const options: AiSdkLLM.Options = {
         ...Struct.pick(given, "answers", "cache", "providerOptions", "streamed", "timeouts"),

@@ -171,7 +171,7 @@ export const finish = (draft: Draft): Either.Either<Reply, LLMError> => {
     usage,
     ...(isSealed ? { seal: { provider, blocks } } : {}),
     ...(by === undefined ? {} : { by }),
-    ...(model === undefined ? {} : { model }),
+    ...(model === undefined ? {} : { model: Printable.wellFormed(model) }),
     ...(toolNames === undefined ? {} : { toolNames: toolNames.map(Printable.wellFormed) })
   })
 }

@@ -5,6 +5,7 @@
  */
 import * as LanguageModel from "@effect/ai/LanguageModel"
 import * as Model from "@effect/ai/Model"
+import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as Chunk from "effect/Chunk"
 import * as Context from "effect/Context"
@@ -14,6 +15,7 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import type * as Event from "../kernel/Event.ts"
+import * as Printable from "../kernel/Printable.ts"
 import * as Usage from "../kernel/Usage.ts"
 import type * as Wire from "../kernel/Wire.ts"
 import type * as AiSdkError from "./AiSdkError.ts"
@@ -23,6 +25,8 @@ import * as LanguageModelPart from "./LanguageModelPart.ts"
 import * as LanguageModelPrompt from "./LanguageModelPrompt.ts"
 import * as LLM from "./LLM.ts"
 import { failure, type LLMError } from "./LLMError.ts"
+import * as SpanFilter from "./SpanFilter.ts"
+import * as Timeouts from "./Timeouts.ts"
 
 export interface Options {
   /** Who answers. Default: the name that the model's layer gives (`Model.make`). What a reply was sealed by goes back to it alone. */
@@ -36,6 +40,8 @@ export interface Options {
    * its own for them, so that without it an agent that sets some cannot be asked.
    */
   readonly configure?: (parameters: Event.Parameters) => Context.Context<never>
+  /** How long the provider may be silent, and a call may take. No limits of ours unless given. */
+  readonly timeouts?: Timeouts.Timeouts
   /**
    * `false`: nothing is marked for Anthropic's cache, and notices stand before the conversation. Other packages read no
    * marks. Where the provider's name is `anthropic`, more of a request is kept than under a name that says nothing.
@@ -57,6 +63,14 @@ const unconfigured = (parameters: Event.Parameters): LLMError =>
     next: "Give `configure` to LLM.layerLanguageModel, or leave the parameters out."
   })
 
+/** The context in which a model is asked. Over `fetch` no redirect is followed: a key would go along to where it leads. */
+const asking = (context: Context.Context<never>, configured: Context.Context<never>): Context.Context<never> => {
+  const init = Option.getOrElse(Context.getOption(context, FetchHttpClient.RequestInit), () => ({}))
+  return Context.merge(context, configured).pipe(
+    Context.add(FetchHttpClient.RequestInit, { ...init, redirect: "manual" })
+  )
+}
+
 /** The service over a model, for those who build a layer of their own. */
 export const make = (
   service: LanguageModel.Service,
@@ -65,6 +79,7 @@ export const make = (
   const { cache, configure, model, provider } = options
   const prompt = LanguageModelPrompt.make({ provider, ...(cache === undefined ? {} : { cache }) })
   const secrets = (options.secrets ?? []).map((secret) => Redacted.value(secret))
+  const where = Printable.clip(Printable.line(`${provider} ${model ?? ""}`.trim()), 120)
   const refail = (phase: AiSdkError.Phase) => (error: unknown) =>
     LanguageModelError.toLLMError(error, { provider, modelId: model ?? "", phase, secrets })
 
@@ -73,10 +88,10 @@ export const make = (
       if (!isConfigured(options, wire.parameters)) return yield* unconfigured(wire.parameters)
       const asked = service.streamText(prompt(wire))
       const configured = configure?.(wire.parameters) ?? Context.empty()
-      const stream = Stream.mapInputContext(asked, (context: Context.Context<never>) =>
-        Context.merge(context, configured)
-      )
-      const pull = yield* Stream.toPull(stream)
+      const stream = Stream.mapInputContext(asked, (context: Context.Context<never>) => asking(context, configured))
+      const tracer = yield* SpanFilter.make(refail("stream"))
+      const pull = yield* Effect.withTracer(Stream.toPull(stream), tracer)
+      const watch = yield* Timeouts.watch(options.timeouts, where)
       const read = AiSdkReader.stream({
         provider,
         refail: refail("stream"),
@@ -88,6 +103,7 @@ export const make = (
       let over: Option.Option<LLMError> | undefined
       const take = (foreign: Iterable<unknown>): ReadonlyArray<LLM.Part> => {
         isBegun = true
+        watch.begun()
         const { end, parts } = read(convert.read(foreign))
         if (end !== undefined) over = end === "finished" ? Option.none() : Option.some(end)
         return parts
@@ -109,7 +125,10 @@ export const make = (
           : Effect.fail(over)
       )
       // The ids of our traces are nothing for a provider to know.
-      const untraced = Effect.locally(next, HttpClient.currentTracerPropagation, false)
+      const untraced = Effect.withTracer(
+        Effect.locally(watch.waiting(next), HttpClient.currentTracerPropagation, false),
+        tracer
+      )
       return Stream.concat(
         Stream.make<[LLM.Part]>({ _tag: "Usage", usage: Usage.unknown("cut") }),
         Stream.repeatEffectChunkOption(untraced)

@@ -14,6 +14,7 @@ import type * as Redacted from "effect/Redacted"
 import * as Struct from "effect/Struct"
 import * as AiSdkLLM from "./AiSdkLLM.ts"
 import * as Endpoint from "./Endpoint.ts"
+import * as ProviderFetch from "./ProviderFetch.ts"
 import * as ProviderUsage from "./ProviderUsage.ts"
 import * as LLM from "./LLM.ts"
 import { failure, type LLMError } from "./LLMError.ts"
@@ -56,7 +57,7 @@ export const layer = (
         baseURL: url,
         name: provider ?? "openai-compatible",
         headers: endpoint.headers,
-        fetch,
+        fetch: ProviderFetch.make(fetch, given.streamed !== false),
         includeUsage: true,
         supportsStructuredOutputs: answers === "json",
         ...(endpoint.key === "" ? {} : { apiKey: endpoint.key })

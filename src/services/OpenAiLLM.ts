@@ -12,6 +12,7 @@ import * as Endpoint from "./Endpoint.ts"
 import * as LLM from "./LLM.ts"
 import type { LLMError } from "./LLMError.ts"
 import * as OpenAiFilter from "./OpenAiFilter.ts"
+import * as ProviderFetch from "./ProviderFetch.ts"
 import * as ProviderUsage from "./ProviderUsage.ts"
 import * as ReplyFilter from "./ReplyFilter.ts"
 
@@ -53,7 +54,10 @@ export const layer = (
         baseURL: endpoint.url,
         apiKey: endpoint.key,
         headers: endpoint.headers,
-        fetch: ReplyFilter.fetching(api === "chat" ? OpenAiFilter.chat : OpenAiFilter.responses, fetch)
+        fetch: ReplyFilter.fetching(
+          api === "chat" ? OpenAiFilter.chat : OpenAiFilter.responses,
+          ProviderFetch.make(fetch, given.streamed !== false)
+        )
       })
       const options: AiSdkLLM.Options = {
         ...Struct.pick(given, "answers", "cache", "streamed", "timeouts"),

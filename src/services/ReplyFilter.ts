@@ -62,7 +62,8 @@ const isStream = (response: Response): boolean =>
 
 const whole = ({ body }: Filter, text: string): string => {
   const value = parsed(text)
-  return value === undefined ? text : JSON.stringify(body(value))
+  const left = value === undefined ? undefined : Either.try(() => JSON.stringify(body(value)))
+  return left === undefined || Either.isLeft(left) ? text : left.right
 }
 
 const apply = (filter: Filter, response: Response): Response | Promise<Response> => {

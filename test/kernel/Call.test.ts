@@ -71,7 +71,7 @@ describe("Call.plan", () => {
   for (const [replay, next] of [
     ["pure", "c0 again pure"],
     ["idempotent", "c0 again idempotent"],
-    ["reconcile", "c0 unknown ToolOutcomeUnknown"],
+    ["reconcile", "c0 again reconcile"],
     ["never", "c0 unknown ToolOutcomeUnknown"]
   ] as const) {
     it(`decides on a lost call by the class that it was started with: ${replay}`, () => {

@@ -75,7 +75,11 @@ describe("Event", () => {
       "WindowTrimmed",
       "SummaryAsked",
       "SummaryReplied",
-      "SummaryFailed"
+      "SummaryFailed",
+      "ApprovalAsked",
+      "ApprovalDecided",
+      "CallProbed",
+      "CallResolved"
     ])
   })
 
@@ -88,7 +92,7 @@ describe("Event", () => {
   it("is read back as it was, whatever it is", () => {
     // Their arguments, schemas and judged values are any value here, and JSON in a record.
     const asked = ["ToolDeclared", "ModelCalled", "ToolCalled", "ToolSettled", "CursorMoved"]
-    const open = [...asked, "Answered", "AnswerRead", "SemanticsDeclared", "ClaimsRead"]
+    const open = [...asked, "Answered", "AnswerRead", "SemanticsDeclared", "ClaimsRead", "ApprovalAsked"]
     const known = Event.Event.members.filter((member) => !open.includes(tagOf(member)))
     FastCheck.assert(
       FastCheck.property(Arbitrary.make(Schema.Union(...known)), (event) => {

@@ -165,7 +165,7 @@ describe("Fold.step", () => {
   it("remembers the calls that only a person can find out about", () => {
     const reason = Refusal.toolOutcomeUnknown("look", { toolCallId: "a", key: "k" }, "was lost")
     const { lost } = Run.fold([...open, settled(1, "a", { outcome: "unknown", error: reason }), settled(1, "b")])
-    assert.deepStrictEqual(lost, [{ toolCallId: "a", toolName: "look", reason }])
+    assert.deepStrictEqual(lost, [{ kind: "unknown", iteration: 1, toolCallId: "a", toolName: "look", reason }])
   })
 
   it("remembers that a call could not be afforded, and nothing else that was refused", () => {

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Schema from "effect/Schema"
 import type * as Artifact from "../../src/kernel/Artifact.ts"
+import * as ApprovalRefusal from "../../src/kernel/ApprovalRefusal.ts"
 import * as ArtifactRefusal from "../../src/kernel/ArtifactRefusal.ts"
 import * as Problem from "../../src/kernel/Problem.ts"
 import * as Refusal from "../../src/kernel/Refusal.ts"
@@ -52,6 +53,11 @@ const all: ReadonlyArray<Refusal.Refusal> = [
   Refusal.answerUngrounded([], 0, true),
   Refusal.answerInvalid([evil, "/a is missing"], 3),
   Refusal.answerNotAlone(evil),
+  ApprovalRefusal.declined(evil, evil, evil),
+  ApprovalRefusal.declined(evil, evil, undefined),
+  ApprovalRefusal.policy(evil, { index: 1, name: evil }),
+  ApprovalRefusal.policy(evil, undefined),
+  ApprovalRefusal.unwritable(evil, [evil]),
   ArtifactRefusal.missing(evil, tickets),
   ArtifactRefusal.missing(evil, []),
   ArtifactRefusal.missing(evil, undefined),

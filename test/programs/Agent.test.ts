@@ -29,7 +29,7 @@ describe("Agent.run", () => {
       assert.deepInclude(state.started, {
         agent: "shop",
         input: "Sell.",
-        manifest: { limits: { passes: 10 }, checks: { posture: "live" } }
+        manifest: { limits: { passes: 10 }, checks: { posture: "live" }, unknown: "tell" }
       })
       const asked = events.find(({ _tag }) => _tag === "ModelCalled")
       assert.deepInclude(asked, { provider: "scripted", model: "script" })

@@ -45,6 +45,7 @@ const world = ({ handler = () => Effect.succeed("done"), replay = "never", ...op
     name: "a",
     instructions: "Probe.",
     toolkit,
+    unknown: "tell",
     ...(options.maxResultChars === undefined ? {} : { maxResultChars: options.maxResultChars })
   })
   return { agent, layer: toolkit.toLayer({ probe: handler }) }

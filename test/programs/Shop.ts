@@ -28,7 +28,13 @@ const Order = Tool.make("order", {
 
 export const toolkit = Toolkit.make(Price, Note, Order)
 
-export const agent = Agent.make({ name: "shop", instructions: "Sell lamps.", toolkit, budget: { passes: 10 } })
+export const agent = Agent.make({
+  name: "shop",
+  instructions: "Sell lamps.",
+  toolkit,
+  budget: { passes: 10 },
+  unknown: "tell"
+})
 
 /** What the handlers were asked, in order: the tool and the key of the call. */
 export type Ran = Array<{ readonly tool: string; readonly key: string }>

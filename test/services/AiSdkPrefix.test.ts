@@ -291,6 +291,28 @@ for (const api of apis) {
       })
     )
 
+    it.live("goes on in a run that follows it up", () =>
+      Effect.gen(function* () {
+        // Two calls and an answer; a question more, a call and an answer.
+        const told = [7, 8, passes, 9, passes]
+        const clerk = Agent.make({ name: "desk", instructions: "Help.", toolkit: Desk.toolkit })
+        const server = yield* serve(...told.map((pass) => reply(api.dialect, pass)))
+        yield* Effect.gen(function* () {
+          yield* Agent.run(clerk, "What of my order?", { runId: "r" })
+          yield* Agent.followUp(clerk, "r", "And now?", { runId: "s" })
+        }).pipe(Effect.provide(api.layer(server.url)))
+        const sent = server.exchanges.map(({ body }) => read(body))
+        assert.lengthOf(sent, told.length)
+        for (const [at, { items, marked }] of sent.slice(0, -1).entries()) {
+          const next = sent[at + 1]!
+          assert.deepStrictEqual(next.items.slice(0, items.length), items, `from request ${at + 1}`)
+          // Without notices everything that was sent is there again.
+          assert.deepStrictEqual(marked.slice(-1), api.takesMarks ? [items.length - 1] : [])
+          if (api.takesMarks) assert.include(next.marked, items.length - 1)
+        }
+      }).pipe(Effect.provide([Shop.services, Desk.handlers()]), Effect.scoped)
+    )
+
     it.live("holds every text of the wire once", () =>
       Effect.gen(function* () {
         const { bodies, wires } = yield* play(api)

@@ -1,0 +1,72 @@
+/**
+ * A `ScreenEnd` is how a run stands that has no answer: what ended it, what it waits for, and which calls may have acted.
+ *
+ * @internal
+ */
+import type * as Outcome from "../kernel/Outcome.ts"
+import type * as State from "../kernel/State.ts"
+import * as Waiting from "../kernel/Waiting.ts"
+import * as ScreenLine from "./ScreenLine.ts"
+
+/** In one word. `open`: it goes on, or its process is gone, or it is to be resumed. */
+export const statusOf = (state: State.State): string =>
+  state.ended?.status ?? (Waiting.isWaiting(state) ? "waiting" : "open")
+
+/** What it waits for, if it waits for something. */
+export const toJson = (state: State.State): { readonly pending?: ReadonlyArray<Outcome.Pending> } => {
+  const pending = Waiting.pending(state)
+  return pending.length === 0 ? {} : { pending }
+}
+
+const margin = 9
+
+const forWhat = (one: Outcome.Pending): string =>
+  one.kind === "approval"
+    ? `${one.toolCallId}: ${one.toolName} ${JSON.stringify(one.args) ?? ""} needs an approval.`
+    : `${one.toolCallId}: ${one.reason.what} ${one.reason.next}`
+
+const labelOf = (one: Outcome.Pending): string => (one.kind === "approval" ? "waits" : "lost")
+
+export const lines = (
+  state: State.State,
+  { full = false, room }: { readonly full?: boolean; readonly room: ScreenLine.Room }
+): ReadonlyArray<ScreenLine.Line> => {
+  const { answered, ended } = state
+  const told = (label: string, text: string): ReadonlyArray<ScreenLine.Line> =>
+    ScreenLine.paragraph(text, room.width === undefined ? undefined : room.width - margin, full ? Infinity : 3).map(
+      (part, index) => [
+        ScreenLine.span(index === 0 ? ScreenLine.pad(label, margin) : " ".repeat(margin), "warn"),
+        ScreenLine.span(part)
+      ]
+    )
+  const reason = ended?.reason
+  const pending = Waiting.pending(state)
+  const shown = full ? pending : pending.slice(0, 3)
+  const more = pending.length - shown.length
+  return [
+    ...(reason === undefined || answered !== undefined
+      ? []
+      : told(ended?.status ?? "", `${reason.what} ${reason.next}`)),
+    ...(statusOf(state) === "open" ? told("open", "The run has not ended: it goes on, or its process is gone.") : []),
+    ...shown.flatMap((one) => told(labelOf(one), forWhat(one))),
+    ...(more === 0 ? [] : told("", `and ${ScreenLine.counted(more, "more call")}`))
+  ]
+}
+
+/** What a person types next of a run that waits. `name` is how the run is written in a command. */
+export const commands = (state: State.State, name: string): ReadonlyArray<string> => {
+  if (!Waiting.isWaiting(state)) return []
+  const pending = Waiting.pending(state)
+  const approval = pending.find(({ kind }) => kind === "approval")
+  const unknown = pending.find(({ kind }) => kind === "unknown")
+  return [
+    ...(pending.length === 0 ? [] : [`wherefore approvals ${name}`]),
+    ...(approval?.kind === "approval" ? [`wherefore approve ${name} ${approval.ticket.slice(0, 12)}`] : []),
+    ...(unknown === undefined
+      ? []
+      : [`wherefore resolve ${name} ${callText(unknown.toolCallId)} applied --because "…"`])
+  ]
+}
+
+/** An id as a shell reads it back, or a placeholder if it cannot be typed. */
+const callText = (id: string): string => (/^[\w.:@+][\w.,:@%/+-]*$/.test(id) ? id : "CALL")
