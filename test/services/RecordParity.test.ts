@@ -56,6 +56,14 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ op: "reopen" as const }) }
 )
 
+/** What random lists seldom have: a run with two ends. */
+const endedTwice: Array<Command> = [
+  { op: "append", run: 0, off: 0, batch: [0] },
+  { op: "append", run: 0, off: 0, batch: [6, 6] },
+  { op: "list", limit: 1 },
+  { op: "tail", run: 0, from: 0, count: 2 }
+]
+
 const seen = <A>(effect: Effect.Effect<A, Record.RecordError | Record.RecordConflict>) =>
   Effect.map(
     Effect.either(effect),
@@ -161,6 +169,6 @@ describe("Record", () => {
           }
         }
       }).pipe(Effect.scoped),
-    { fastCheck: { numRuns: 40 } }
+    { fastCheck: { numRuns: 30, examples: [[endedTwice]] } }
   )
 })
