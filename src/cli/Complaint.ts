@@ -4,8 +4,8 @@
  */
 import type * as Problem from "../kernel/Problem.ts"
 
-/** 1: an honest no. 2: it was asked for in a way that cannot be. 3: something could not be read. */
-export type Exit = 1 | 2 | 3
+/** 1: an honest no. 2: it was asked for in a way that cannot be. 3: something could not be read. 5: it was refused. */
+export type Exit = 1 | 2 | 3 | 5
 
 export interface Complaint {
   readonly _tag: "Complaint"
@@ -28,6 +28,7 @@ const make =
 export const no = make(1)
 export const usage = make(2)
 export const unreadable = make(3)
+export const refused = make(5)
 
 /** A problem of the library, as the command's user reads it. */
 export const ofProblem = (exit: Exit, problem: Problem.Problem, cause: unknown): Complaint => {

@@ -44,6 +44,7 @@ export const overview: ReadonlyArray<ScreenLine.Line> = [
     ["1", "the answer is no: not supported, changed, stopped without an answer"],
     ["2", "it was asked for in a way that cannot be"],
     ["3", "something could not be read"],
+    ["5", "a decision was refused, and nothing was done"],
     ["130", "interrupted"]
   ]),
   ...examples(["wherefore run hello.ts", "wherefore why @", "wherefore help why"])

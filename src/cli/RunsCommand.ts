@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import { existsSync } from "node:fs"
 import * as path from "node:path"
 import * as Printable from "../kernel/Printable.ts"
+import * as ScreenEnd from "../programs/ScreenEnd.ts"
 import * as ScreenLine from "../programs/ScreenLine.ts"
 import * as ScreenSummary from "../programs/ScreenSummary.ts"
 import type * as Record from "../services/Record.ts"
@@ -12,6 +13,7 @@ import * as Complaint from "./Complaint.ts"
 import * as Reference from "./Reference.ts"
 import type * as Session from "./Session.ts"
 import * as VerifyCommand from "./VerifyCommand.ts"
+import * as Waits from "./Waits.ts"
 
 const most = 40
 
@@ -30,6 +32,18 @@ const standingOf = (session: Session.Session, runId: string): Effect.Effect<Stan
     })
   )
 
+/** How many things a run waits for that has not ended; none, if it goes on or cannot be read. */
+const waitsOf = (session: Session.Session, { runId, status }: Record.RunSummary): Effect.Effect<number> =>
+  status !== undefined
+    ? Effect.succeed(0)
+    : Reference.read(session, runId).pipe(
+        Effect.map(Waits.of),
+        Effect.match({
+          onFailure: () => 0,
+          onSuccess: ({ pending, state }) => (ScreenEnd.statusOf(state) === "waiting" ? pending.length : 0)
+        })
+      )
+
 /** The standing of each run that is shown, if it was asked for. */
 type Standings = ReadonlyMap<string, Standing>
 
@@ -38,7 +52,7 @@ const standingSpan = ({ title, whole }: Standing, cells: number): ScreenLine.Spa
 
 /** What is proven of a run takes the place of its agent. */
 const row =
-  (room: ScreenLine.Room, id: number, agent: number, standings: Standings) =>
+  (room: ScreenLine.Room, id: number, agent: number, standings: Standings, waits: ReadonlyMap<string, number>) =>
   ({ entries, input, runId, startedAt, status, ...run }: Record.RunSummary): ScreenLine.Line => {
     const standing = standings.get(runId)
     const head = [
@@ -47,7 +61,10 @@ const row =
       standing === undefined
         ? ScreenLine.span(`${ScreenLine.pad(ScreenLine.fit(run.agent, agent), agent)}  `)
         : standingSpan(standing, agent),
-      ScreenLine.span(`${ScreenLine.pad(status ?? "open", 8)}  `, status === "answered" ? "good" : "warn")
+      ScreenLine.span(
+        `${ScreenLine.pad(status ?? (waits.has(runId) ? "waiting" : "open"), 8)}  `,
+        status === "answered" ? "good" : "warn"
+      )
     ]
     const ref = ScreenLine.span(`#${entries - 1}`, "faint")
     const taken = ScreenLine.widthOf(head) + ref.text.length + 2
@@ -81,12 +98,22 @@ export const run: Session.Command = (session) =>
     const standings = new Map<string, Standing>()
     const proven = verify ? [...shown.map(({ runId }) => runId), ...unlisted] : []
     for (const runId of proven) standings.set(runId, yield* standingOf(session, runId))
+    const waits = new Map<string, number>()
+    for (const run of shown) {
+      const pending = yield* waitsOf(session, run)
+      if (pending > 0) waits.set(run.runId, pending)
+    }
     const exit = Array.from(standings.values()).every(({ whole }) => whole) ? 0 : 1
     if (json) {
       terminal.json({ format: "wherefore.runs/1", directory })
       for (const run of [...shown, ...unlisted.map((runId) => ({ runId }))]) {
         const standing = standings.get(run.runId)
-        terminal.json(standing === undefined ? run : { ...run, whole: standing.whole, standing: standing.title })
+        const pending = waits.get(run.runId)
+        terminal.json({
+          ...run,
+          ...(pending === undefined ? {} : { status: "waiting", pending }),
+          ...(standing === undefined ? {} : { whole: standing.whole, standing: standing.title })
+        })
       }
       return exit
     }
@@ -98,7 +125,7 @@ export const run: Session.Command = (session) =>
     const titles = Array.from(standings.values(), ({ title }) => title)
     const second = verify ? widest(titles) : Math.min(14, widest(shown.map(({ agent }) => agent)))
     terminal.out([
-      ...shown.map(row(terminal.room, id, second, standings)),
+      ...shown.map(row(terminal.room, id, second, standings, waits)),
       ...unlisted.map((runId) => {
         const standing = standings.get(runId)
         return [
@@ -107,6 +134,7 @@ export const run: Session.Command = (session) =>
         ]
       })
     ])
+    if (waits.size > 0) terminal.progress([ScreenLine.plain("What they wait for: wherefore approvals")])
     if (shown.length < runs.length) terminal.progress([ScreenLine.plain("There are more: wherefore runs --full")])
     return exit
   })

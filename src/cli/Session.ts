@@ -31,6 +31,10 @@ const code: { readonly [N in Exclude<Verb.Name, "help">]: () => Module } = {
   why: () => import("./WhyCommand.ts"),
   findings: () => import("./FindingsCommand.ts"),
   artifacts: () => import("./ArtifactsCommand.ts"),
+  approvals: () => import("./ApprovalsCommand.ts"),
+  approve: () => import("./DecideCommand.ts"),
+  deny: () => import("./DecideCommand.ts"),
+  resolve: () => import("./ResolveCommand.ts"),
   verify: () => import("./VerifyCommand.ts"),
   import: () => import("./ImportCommand.ts")
 }

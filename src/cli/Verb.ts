@@ -35,6 +35,12 @@ const full: Option = { name: "full", what: "leave nothing out" }
 const runs =
   "RUN is a run id or the start of one, a record file, @ for the newest run here, @2 for the one before that, or - for standard input."
 
+const by: Option = { name: "by", value: "NAME", what: "who decides; the name of the system's user if absent" }
+
+const deciding: ReadonlyArray<Option> = [{ name: "note", value: "TEXT", what: "why, for the record" }, by]
+
+const refused = "Exits with 5 if that is not what the run waits for: decided already, about something else, too late."
+
 export const verbs = [
   {
     name: "run",
@@ -129,6 +135,65 @@ export const verbs = [
       runs
     ],
     examples: ["wherefore artifacts list @", "wherefore artifacts get @ art_…", "wherefore artifacts verify --repair"]
+  },
+  {
+    name: "approvals",
+    takes: "[RUN]",
+    least: 0,
+    most: 1,
+    what: "what runs wait for from a person",
+    options: [],
+    details: [
+      "Of each call that needs an approval all arguments are shown, and nothing is cut; characters that cannot be seen are written as escapes. Without RUN, those of all runs here that have not ended.",
+      runs
+    ],
+    examples: ["wherefore approvals", "wherefore approvals @ --json"]
+  },
+  {
+    name: "approve",
+    takes: "RUN TICKET",
+    least: 2,
+    most: 2,
+    what: "let a call run that waits for a person",
+    options: deciding,
+    details: [
+      "TICKET, or the start of one, is bound to the call, its arguments and its tool as they were shown. The id of a call will do, too, and takes what waits then. The call runs when the program resumes the run: Agent.resume.",
+      refused,
+      runs
+    ],
+    examples: ["wherefore approve @ apr_uXkq9", "wherefore approve @ apr_uXkq9 --note checked"]
+  },
+  {
+    name: "deny",
+    takes: "RUN TICKET",
+    least: 2,
+    most: 2,
+    what: "keep a call from running that waits for a person",
+    options: deciding,
+    details: [
+      "As approve. The model reads that a person declined, with the note, when the program resumes the run.",
+      refused,
+      runs
+    ],
+    examples: ["wherefore deny @ apr_uXkq9 --note later"]
+  },
+  {
+    name: "resolve",
+    takes: "RUN CALL FOUND",
+    least: 3,
+    most: 3,
+    what: "say what became of a call that was lost",
+    options: [
+      { name: "because", value: "TEXT", what: "how you know; the model reads it" },
+      { name: "pass", value: "N", what: "the pass of the call, if several have its id" },
+      by
+    ],
+    details: [
+      "CALL is the id of a call whose outcome nobody knows: it was running when its process was lost, or took too long. It is never run again by itself. FOUND is applied or not-applied, and --because has to be given.",
+      refused,
+      runs
+    ],
+    examples: ["wherefore resolve @ c3 applied --because booked"]
   },
   {
     name: "verify",

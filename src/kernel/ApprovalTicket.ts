@@ -18,5 +18,6 @@ export interface Bound {
 /** The digest of arguments, of their canonical JSON. */
 export const argsDigest = (canonical: string): string => Digest.of(canonical)
 
+/** It begins with a letter, so that it can be typed as a word of a command. */
 export const of = ({ argsDigest, iteration, runId, seen, toolCallId, toolDigest }: Bound): string =>
-  Digest.of(JSON.stringify(["approval", runId, iteration, toolCallId, argsDigest, toolDigest, seen]))
+  `apr_${Digest.of(JSON.stringify(["approval", runId, iteration, toolCallId, argsDigest, toolDigest, seen]))}`

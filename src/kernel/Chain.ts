@@ -119,6 +119,7 @@ export type Node = ValueNode | CarrierNode | CallNode | RootNode | MapNode | Art
  * held it, and the model had declared it there; of a boundary, the result of the call declared it. `told`: a person or the application wrote it.
  * `observed`: the tool read or did it in the world. `rode`: the map's lease put the piece on the wire. `founded`: it is
  * why the map takes part at all. `engaged`, `parked`: it is what changed the map's lease last.
+ * `decided`: a person or a rule of the application had a say in the call, or found out what became of it.
  * `read`: the call was given the artifact. `minted`: the call stored it. `derived`: what was stored has it as a parent.
  */
 export interface Edge {
@@ -138,6 +139,7 @@ export interface Edge {
     | "parked"
     | "read"
     | "minted"
+    | "decided"
     | "derived"
   readonly by: ReadonlyArray<string>
 }

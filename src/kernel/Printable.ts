@@ -27,6 +27,12 @@ export const block = (text: string): string =>
     .replace(/\r\n/g, "\n")
     .replace(unprintable, (c) => (c === "\n" || c === "\t" ? c : escape(c)))
 
+/** What else is seen nowhere, or as a space that it is not: fillers, variation selectors, joiners, spaces of other kinds. */
+const unseen = /\p{Default_Ignorable_Code_Point}|(?! )\p{Zs}|\u2800/gu
+
+/** One line in which everything can be seen: as `line`, and what no eye tells from nothing or from a space is an escape. */
+export const exact = (text: string): string => line(text).replace(unseen, escape)
+
 /** At most `max` code points; what was cut is counted in the text. */
 export const clip = (text: string, max: number): string => {
   if (text.length <= max) return text

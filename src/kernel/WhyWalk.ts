@@ -13,6 +13,7 @@ import * as Value from "./Value.ts"
 import * as WhyArtifact from "./WhyArtifact.ts"
 import * as WhyMap from "./WhyMap.ts"
 import * as WhyQuote from "./WhyQuote.ts"
+import * as WhyWait from "./WhyWait.ts"
 import * as WindowState from "./WindowState.ts"
 import * as WindowWire from "./WindowWire.ts"
 import type * as Wire from "./Wire.ts"
@@ -211,6 +212,8 @@ const visitCarrier = (walk: Walk, from: string, pass: number, found: Sources.Fou
     if (origin !== "runtime") return visitRoot(walk, id, "person", seq, "the person's message")
     const quoted = visitQuoted(walk, WhyQuote.before(walk.sources, seq, spans[0]?.text ?? ""))
     if (quoted !== undefined) return edge(walk, id, quoted, "said")
+    const found = WhyWait.found(eventAt(walk, seq))
+    if (found !== undefined) return visitRoot(walk, id, "person", seq, found)
     return visitRoot(walk, id, "runtime", seq, "the runtime's own words: a reminder")
   }
   if (piece.from !== undefined) {
@@ -329,6 +332,9 @@ export const visitSettled = (walk: Walk, settled: Event.ToolSettled, settledSeq:
       prefix: `:${Printable.line(toolCallId)}`
     }
     edge(walk, id, visitValue(walk, place, value), "argued")
+  }
+  for (const one of WhyWait.of(walk.sources.events, settled)) {
+    visitRoot(walk, id, one.root, one.seq ?? settledSeq, one.what, "decided")
   }
   WhyArtifact.visitCall(walk, id, settled, calledSeq, (place) => visitMinting(walk, place))
   return id

@@ -54,19 +54,5 @@ export const lines = (
 }
 
 /** What a person types next of a run that waits. `name` is how the run is written in a command. */
-export const commands = (state: State.State, name: string): ReadonlyArray<string> => {
-  if (!Waiting.isWaiting(state)) return []
-  const pending = Waiting.pending(state)
-  const approval = pending.find(({ kind }) => kind === "approval")
-  const unknown = pending.find(({ kind }) => kind === "unknown")
-  return [
-    ...(pending.length === 0 ? [] : [`wherefore approvals ${name}`]),
-    ...(approval?.kind === "approval" ? [`wherefore approve ${name} ${approval.ticket.slice(0, 12)}`] : []),
-    ...(unknown === undefined
-      ? []
-      : [`wherefore resolve ${name} ${callText(unknown.toolCallId)} applied --because "…"`])
-  ]
-}
-
-/** An id as a shell reads it back, or a placeholder if it cannot be typed. */
-const callText = (id: string): string => (/^[\w.:@+][\w.,:@%/+-]*$/.test(id) ? id : "CALL")
+export const commands = (state: State.State, name: string): ReadonlyArray<string> =>
+  Waiting.isWaiting(state) ? [`wherefore approvals ${name}`] : []

@@ -92,6 +92,9 @@ const callBelow = (walk: Walk, call: Chain.CallNode, seq: number): ReadonlyArray
   once(walk, call.id, seq, (walk) =>
     ScreenVerdict.next(walk, call.id).flatMap(({ edge, node }) => {
       if (node.kind === "artifact") return [artifactStep(walk, node, edge)]
+      if (node.kind === "root" && edge.grounds === "decided") {
+        return [{ label: "decided", claim: node.root, where: node.what, seq: node.seq, below: nothing }]
+      }
       return node.kind === "value" ? [argumentStep(walk, node)] : []
     })
   )

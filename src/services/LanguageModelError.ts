@@ -17,8 +17,12 @@ const isAiError = (error: unknown): error is AiError.AiError =>
 const json = (body: string | undefined): unknown =>
   Either.getOrUndefined(Either.try((): unknown => JSON.parse(body ?? "")))
 
+/** A body as it was sent. Where none could be read, a package writes the failure in its place, with the request's headers. */
+const sent = (body: string | undefined): { readonly text?: string } =>
+  body === undefined || body.includes("@effect/platform/HttpClient") ? {} : { text: body }
+
 /** An error of the network, of which only its codes are looked at. */
-const caused = (cause: unknown): unknown => Object.assign(new Error(""), { cause })
+const caused = (cause: unknown): Error => Object.assign(new Error(""), { cause })
 
 /** The error in the words in which errors are read here, without its request. */
 const foreign = (error: unknown): unknown => {
@@ -27,10 +31,12 @@ const foreign = (error: unknown): unknown => {
     case "HttpRequestError":
       return error.reason === "Transport" ? caused(error.cause) : { name: "AI_InvalidArgumentError" }
     case "HttpResponseError": {
-      const { body, reason, response } = error
-      if (reason !== "StatusCode") return { name: "AI_InvalidResponseDataError", text: body }
+      const { reason, response } = error
       const { headers, status } = response
-      return { statusCode: status, responseHeaders: headers, responseBody: body, data: json(body) }
+      const body = sent(error.body)
+      if (reason === "Decode") return Object.assign(caused(undefined), { statusCode: status })
+      if (reason !== "StatusCode") return { name: "AI_InvalidResponseDataError", ...body }
+      return { statusCode: status, responseHeaders: headers, ...body, data: json(body.text) }
     }
     case "MalformedOutput":
       return { name: "AI_TypeValidationError", cause: { name: "", message: "" } }
@@ -54,14 +60,19 @@ const chunkOf = ({ cause }: AiError.MalformedOutput): ReadonlyArray<unknown> => 
 
 const isCall = (part: unknown): boolean => Predicate.isRecord(part) && part["type"] === "tool-call"
 
+/** What arguments may hold that a package refuses to parse, as keys of objects or parts of an escape of them. */
+const reserved = /__proto__|constructor|\\u00/i
+
 /**
  * The parts that can be saved of a reply which failed for a mistake of the model's: a call of a tool that is not there,
- * for which the whole chunk fails, or arguments that are no JSON. What came after them is lost. Such a mistake is
- * the model's to correct, and no end of a run. Nothing if it failed for another reason.
+ * for which the whole chunk fails, or arguments that are no JSON or name a reserved key. What came after them is lost.
+ * Such a mistake is the model's to correct, and no end of a run. Nothing if it failed for another reason.
  */
 export const salvage = (error: unknown, open: ReadonlyArray<string>): ReadonlyArray<unknown> | undefined => {
   if (!isAiError(error) || error._tag !== "MalformedOutput") return undefined
   const chunk = chunkOf(error)
   if (chunk.some(isCall)) return chunk
-  return open.some((args) => args.trim() !== "" && json(args) === undefined) ? [] : undefined
+  // A package parses no text at all for arguments that are none.
+  if (error.description?.includes("parse tool call parameters") && open.length > 0) return []
+  return open.some((args) => args.trim() !== "" && (json(args) === undefined || reserved.test(args))) ? [] : undefined
 }

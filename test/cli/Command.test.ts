@@ -58,6 +58,10 @@ describe("The command", () => {
         "why",
         "findings",
         "artifacts",
+        "approvals",
+        "approve",
+        "deny",
+        "resolve",
         "verify",
         "import",
         "help"

@@ -386,6 +386,51 @@ for (const { dialect, events, model, name, seal, usage } of packages) {
       })
     )
 
+    it.live("has a reason for every status, and waits as long as it is told to", () =>
+      Effect.gen(function* () {
+        for (const [status, headers, reason, retry] of [
+          [429, {}, "Limited", "safe-with-same-key"],
+          [429, { "retry-after": "7" }, "Limited", { afterMs: 7_000 }],
+          [529, {}, "Unavailable", "safe-with-same-key"],
+          [529, { "retry-after": "3" }, "Unavailable", { afterMs: 3_000 }],
+          [503, {}, "Unavailable", "safe-with-same-key"],
+          [404, {}, "Rejected", "never"],
+          [403, {}, "Auth", "never"]
+        ] as const) {
+          const error = yield* refused(json(status, dialect.fail("some_error", "No."), headers))
+          assert.deepStrictEqual([error.reason, error.retry], [reason, retry], `${status}`)
+        }
+      })
+    )
+
+    it.live("puts characters together that are split at every byte, and as many calls as there are", () =>
+      Effect.gen(function* () {
+        const calls = Array.from({ length: 40 }, (_, at) => ({
+          id: `c${at}`,
+          name: "read",
+          deltas: ['{"n":', `${at}}`]
+        }))
+        const { exit } = yield* ask(async ({ response }) => {
+          response.writeHead(200, { "content-type": "text/event-stream" })
+          for (const byte of Buffer.from(
+            events({ ...said, calls })
+              .map(frame)
+              .join("")
+          )) {
+            response.write(Buffer.from([byte]))
+            if (byte > 127) await new Promise((resolve) => setImmediate(resolve))
+          }
+          response.end()
+        })
+        const { content, toolCalls } = yield* exit
+        assert.strictEqual(content, "Zone ä€😀.")
+        assert.deepStrictEqual(
+          toolCalls.map(({ args, toolCallId }) => [toolCallId, args]),
+          calls.map(({ deltas, id }) => [id, deltas.join("")])
+        )
+      })
+    )
+
     it.live("takes a call of a tool that is not there for a call", () =>
       Effect.gen(function* () {
         const wrong = { ...said, calls: [{ id: "c9", name: "reed", deltas: ['{"n": 1}'] }] }
@@ -482,6 +527,14 @@ describe("LLM.layerLanguageModel, where a package loses something", () => {
       assert.strictEqual(content, "Zone ä€😀.")
       assert.deepStrictEqual(toolCalls, [{ toolCallId: "c1", toolName: "read", args: '{"n": oops', cut: true }])
       assert.deepStrictEqual(usage, Usage.unknown("cut"))
+    })
+  )
+
+  it.live("a call of OpenAI's without any arguments is a call that was cut, and no end of a run", () =>
+    Effect.gen(function* () {
+      const bare = { ...said, calls: [{ id: "c1", name: "list", deltas: [] }] }
+      const { toolCalls } = yield* ask(openAi, slowly(openAi.events(bare)))
+      assert.deepStrictEqual(toolCalls, [{ toolCallId: "c1", toolName: "list", args: "", cut: true }])
     })
   )
 

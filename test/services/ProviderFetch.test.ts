@@ -187,6 +187,57 @@ describe("LLM.layerLanguageModel and spans", () => {
   )
 })
 
+describe("LLM.layerLanguageModel and what it keeps", () => {
+  const frame = (event: unknown) => {
+    const type = Predicate.hasProperty(event, "type") ? event.type : ""
+    return `event: ${type}\ndata: ${JSON.stringify(event)}\n\n`
+  }
+  const usage = { input: 3, output: 2 }
+
+  it.live("is what the provider sent, and never the request with its key", () =>
+    Effect.gen(function* () {
+      const { said } = Dialects.anthropic.events({ deltas: ["Yes"], stop: "stop", usage })
+      for (let at = 0; at < said.length; at++) {
+        const broken = yield* sentTo(
+          (url) => overEffectAi(url),
+          ({ response }) => {
+            response.writeHead(200, { "content-type": "text/event-stream" })
+            response.flushHeaders()
+            response.write(`: begun\n\n${said.slice(0, at).map(frame).join("")}`, () => response.destroy())
+          }
+        )
+        assert.deepStrictEqual([broken.reason, broken.outcome], ["StreamBroken", "unknown"], `${at}`)
+        assert.notInclude(broken.body === undefined ? "" : Redacted.value(broken.body), canary)
+      }
+      for (const text of ["<html>", '{"error":', ""]) {
+        const odd = yield* sentTo((url) => overEffectAi(url), answer(500, "application/json", text))
+        assert.strictEqual(odd.reason, "Unavailable")
+        assert.notInclude(odd.body === undefined ? "" : Redacted.value(odd.body), canary)
+      }
+      const told = yield* sentTo((url) => overEffectAi(url), answer(500, "text/plain", "Out of order."))
+      assert.include(told.body === undefined ? "" : Redacted.value(told.body), "Out of order.")
+    })
+  )
+
+  it.live("goes on after arguments with a reserved key, which no tool sees", () =>
+    Effect.gen(function* () {
+      for (const args of ['{"__proto__":{"x":1}}', '{"a":{"constructor":{"prototype":{}}}}', '{"\\u005f_proto__":1}']) {
+        const calls = [{ id: "c1", name: "read", deltas: [args] }]
+        const { end, said } = Dialects.anthropic.events({ calls, stop: "tool-calls", usage })
+        const server = yield* serve(answer(200, "text/event-stream", [...said, ...end].map(frame).join("")))
+        const tool = { name: "read", schema: { type: "object", properties: {} } }
+        const piece = { id: "t", origin: "app", seq: 0, cause: { by: "selected", seq: 0 }, hash: "t" } as const
+        const asked = { ...wire, tools: [{ ...piece, slot: "tools" as const, tool }] }
+        const { toolCalls } = yield* Effect.provide(LLM.reply(asked), overEffectAi(server.url))
+        assert.deepStrictEqual(
+          toolCalls.map(({ args, toolName }) => [toolName, args]),
+          [["read", args]]
+        )
+      }
+    }).pipe(Effect.scoped)
+  )
+})
+
 describe("A key that a provider repeats", () => {
   const at = { provider: "p", modelId: "m", phase: "request" } as const
 
