@@ -149,13 +149,15 @@ const isCut = (state: State.State, call: Message.ToolCall, isMalformed: boolean)
 
 const judge = (state: State.State, known: CallArguments.Known, call: Message.ToolCall): Planned => {
   if (call.duplicateOf !== undefined) return refuse(call, Refusal.duplicateCallId(call.duplicateOf))
+  const isAnswer = Answering.isTool(state.started, call.toolName)
+  if (state.closing !== undefined && !isAnswer) return refuse(call, state.closing.reason)
   const { skills } = known
   const tool = callable(state, known, call.toolName)
   if (tool === undefined) {
     const offered = state.selection.tools.map(({ tool: { name } }) => name)
     return refuse(call, Refusal.unknownTool(call.toolName, offered))
   }
-  if (Answering.isTool(state.started, call.toolName) && (state.transcript.open?.calls.length ?? 1) > 1) {
+  if (isAnswer && (state.transcript.open?.calls.length ?? 1) > 1) {
     return refuse(call, Refusal.answerNotAlone(call.toolName))
   }
   const args = Either.map(CallArguments.read(call.args), (own) =>

@@ -120,8 +120,19 @@ const ofCall = (usage: Usage.Usage | undefined, price: Prices.Model | undefined,
   ])
 }
 
+/** What a usage cost, in millionths, as far as it is known, and whether that is all. */
+export const ofUsage = (
+  prices: Prices.Prices,
+  { model, provider }: Asked,
+  usage: Usage.Usage
+): { readonly millionths: BigDecimal.BigDecimal; readonly isWhole: boolean } => {
+  const price = model === undefined ? undefined : Prices.find(prices, provider, model)
+  const { amount = zero, missing } = ofCall(usage, price, model)
+  return { millionths: amount, isWhole: missing.length === 0 }
+}
+
 /** A decimal as it is written, without an exponent. */
-const written = (millionths: BigDecimal.BigDecimal): string => {
+export const written = (millionths: BigDecimal.BigDecimal): string => {
   const { scale, value } = BigDecimal.normalize(BigDecimal.make(millionths.value, millionths.scale + 6))
   if (scale <= 0) return `${value}${"0".repeat(-scale)}`
   const digits = value.toString().padStart(scale + 1, "0")
@@ -129,7 +140,7 @@ const written = (millionths: BigDecimal.BigDecimal): string => {
 }
 
 /** A model that was asked, as far as the record says. */
-interface Asked {
+export interface Asked {
   readonly provider?: string | undefined
   readonly model?: string | undefined
 }

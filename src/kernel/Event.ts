@@ -8,6 +8,7 @@ import * as Schema from "effect/Schema"
 import * as AnswerEvent from "./AnswerEvent.ts"
 import * as Artifact from "./Artifact.ts"
 import * as ArtifactEvent from "./ArtifactEvent.ts"
+import * as BudgetEvent from "./BudgetEvent.ts"
 import * as CallOutcome from "./CallOutcome.ts"
 import * as CheckEvent from "./CheckEvent.ts"
 import * as ClaimCheck from "./ClaimCheck.ts"
@@ -16,6 +17,7 @@ import * as CoverageEvent from "./CoverageEvent.ts"
 import * as FindingEvent from "./FindingEvent.ts"
 import * as GroundingEvent from "./GroundingEvent.ts"
 import * as Lease from "./Lease.ts"
+import * as Limit from "./Limits.ts"
 import * as Message from "./Message.ts"
 import * as Problem from "./Problem.ts"
 import * as Refusal from "./Refusal.ts"
@@ -45,13 +47,8 @@ export type Origin = typeof Origin.Type
 export const isAuthor = (origin: Origin): boolean => origin === "person" || origin === "app"
 
 /** Limits of a run. Absent means unlimited; wall time is in milliseconds. */
-export const Limits = Schema.Struct({
-  passes: optional(Schema.NonNegativeInt),
-  toolCalls: optional(Schema.NonNegativeInt),
-  tokens: optional(Schema.NonNegativeInt),
-  wallTimeMs: optional(milliseconds)
-})
-export type Limits = typeof Limits.Type
+export const Limits = Limit.Limits
+export type Limits = Limit.Limits
 
 /** What a foreign trace does not tell, so that a chain through it ends in a gap. */
 export const Untold = Schema.Literal("tool-schemas", "model", "parameters", "usage", "times", "outcomes", "attachments")
@@ -300,11 +297,15 @@ export const ToolSettled = Schema.TaggedStruct("ToolSettled", {
 })
 export type ToolSettled = typeof ToolSettled.Type
 
-/** `value` is the answer by the run's schema, encoded; `content` is then its JSON. */
+/**
+ * `value` is the answer by the run's schema, encoded; `content` is then its JSON. `stoppedEarly` is why no more was done for
+ * it, where it is the closing answer of a run that had come to a limit.
+ */
 export const Answered = Schema.TaggedStruct("Answered", {
   iteration,
   content: Schema.String,
-  value: optional(Schema.Unknown)
+  value: optional(Schema.Unknown),
+  stoppedEarly: optional(Refusal.Refusal)
 })
 export type Answered = typeof Answered.Type
 
@@ -347,7 +348,8 @@ export const Event = Schema.Union(
   AnswerEvent.AnswerRejected,
   ...ArtifactEvent.ArtifactEvent.members,
   ...WindowEvent.WindowEvent.members,
-  ...WaitEvent.WaitEvent.members
+  ...WaitEvent.WaitEvent.members,
+  ...BudgetEvent.BudgetEvent.members
 )
 export type Event = typeof Event.Type
 

@@ -15,6 +15,7 @@ import type * as Event from "./Event.ts"
 import type * as FindingEvent from "./FindingEvent.ts"
 import * as FindingState from "./FindingState.ts"
 import * as FoldArtifact from "./FoldArtifact.ts"
+import * as FoldBudget from "./FoldBudget.ts"
 import * as FoldCall from "./FoldCall.ts"
 import * as FoldSaid from "./FoldSaid.ts"
 import * as FoldSelection from "./FoldSelection.ts"
@@ -90,7 +91,7 @@ const call = (state: State.State, event: Event.ModelCalled): State.State => {
     skills,
     ...(state.findings === undefined ? {} : { findings: FindingState.commit(state.findings) }),
     marks: [...state.marks, mark],
-    spent: { ...state.spent, passes: state.spent.passes + 1 }
+    spent: Budget.called(state.spent, { provider, model })
   }
   if (event.iteration !== state.iteration + 1) return Law.broken(next, "Passes are counted from 1 without a gap.")
   if (state.transcript.open !== undefined) return Law.broken(next, "No pass starts while calls are open.")
@@ -108,7 +109,7 @@ const reply = (state: State.State, event: Event.ModelReplied): State.State => {
   const heard: State.State = {
     ...withChecks(rest, CheckState.reply(state, iteration, event.sentTools)),
     ...(tokens === undefined ? {} : { metered: { iteration, tokens } }),
-    spent: Budget.replied(state.spent, event.usage)
+    spent: Budget.replied(state.spent, event.usage, event.by)
   }
   if (Either.isLeft(appended)) return Law.broken(heard, "A reply comes when no call is open.")
   const next = { ...heard, transcript: appended.right }
@@ -127,7 +128,7 @@ const fail = (state: State.State, event: Event.ModelFailed): State.State => {
   const next: State.State = {
     ...withChecks(rest, CheckState.reply(state, event.iteration, undefined)),
     failure: event,
-    spent: { ...state.spent, usage: Usage.add(state.spent.usage, event.usage ?? Usage.none) }
+    spent: Budget.failed(state.spent, event.usage)
   }
   return calling === event.iteration ? next : Law.broken(next, "A failure ends the pass that called the model.")
 }
@@ -160,10 +161,12 @@ const answer = (state: State.State, event: Event.Answered): State.State => {
 }
 
 /** The state after an event. */
-export const step = (before: State.State, event: Event.Event): State.State => {
-  const state = { ...before, seq: before.seq + 1 }
-  if (before.ended !== undefined) return Law.broken(state, "Nothing follows the terminal event.")
-  if (before.seq === 0 && event._tag !== "RunStarted") return Law.broken(state, "A record starts with RunStarted.")
+export const step = (before: State.State, event: Event.Event): State.State =>
+  FoldBudget.after(before, apply({ ...before, seq: before.seq + 1 }, event), event)
+
+const apply = (state: State.State, event: Event.Event): State.State => {
+  if (state.ended !== undefined) return Law.broken(state, "Nothing follows the terminal event.")
+  if (state.seq === 1 && event._tag !== "RunStarted") return Law.broken(state, "A record starts with RunStarted.")
   if (ArtifactEvent.isArtifactEvent(event)) return FoldArtifact.step(state, event)
   switch (event._tag) {
     case "RunStarted":
@@ -183,7 +186,7 @@ export const step = (before: State.State, event: Event.Event): State.State => {
     case "ModelReplied":
       return reply(state, event)
     case "ModelRetried":
-      return { ...state, spent: Budget.tried(state.spent, event.usage) }
+      return { ...state, spent: Budget.tried(state.spent, event.usage, event.next) }
     case "ModelFailed":
       return fail(state, event)
     case "ToolCalled":
@@ -240,6 +243,9 @@ export const step = (before: State.State, event: Event.Event): State.State => {
         FoldSaid.hear(FoldCall.rejected(state, event.issues), event.asked, "reminded", "runtime"),
         state.messages.length - 1
       )
+    case "ClosingAsked":
+    case "RunResumed":
+      return FoldBudget.step(state, event)
     case "WindowTrimmed":
     case "SummaryAsked":
     case "SummaryReplied":

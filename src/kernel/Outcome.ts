@@ -60,6 +60,8 @@ export interface Answered<out A = undefined> extends Common {
   readonly status: "answered"
   readonly answer: string
   readonly value: A
+  /** The limit that the run had come to, of a closing answer (`budget.closing`). */
+  readonly stoppedEarly?: Refusal.Refusal
   readonly reason?: never
 }
 
@@ -104,7 +106,9 @@ export const waiting = (runId: string, state: State.State): Waiting => ({
 export const of = <A>(runId: string, state: State.State, ended: Event.RunEnded, value: A): Outcome<A> => {
   const { usage, passes } = ended
   const common = { ...commonOf(runId, state), usage, passes }
-  return ended.status === "answered" && state.answered !== undefined
-    ? { ...common, status: "answered", answer: state.answered.content, value }
-    : { ...common, status: "stopped", reason: ended.reason ?? Refusal.traceEnded }
+  if (ended.status !== "answered" || state.answered === undefined) {
+    return { ...common, status: "stopped", reason: ended.reason ?? Refusal.traceEnded }
+  }
+  const { content: answer, stoppedEarly } = state.answered
+  return { ...common, status: "answered", answer, value, ...(stoppedEarly === undefined ? {} : { stoppedEarly }) }
 }

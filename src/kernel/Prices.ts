@@ -12,7 +12,8 @@ import * as Problem from "./Problem.ts"
 
 const optional = <A, I>(schema: Schema.Schema<A, I>) => Schema.optionalWith(schema, { exact: true })
 
-const Decimal = Schema.String.pipe(
+/** An amount as text, exact: at most 12 digits before and after its point. */
+export const Decimal = Schema.String.pipe(
   Schema.pattern(/^(?:0|[1-9]\d{0,11})(?:\.\d{1,12})?$/, {
     identifier: "a decimal of at most 12 digits before and after its point, such as 0.25"
   })

@@ -18,6 +18,8 @@ export const Tag = Schema.Literal(
   "ReplyTruncated",
   "BudgetExceeded",
   "UsageUnknown",
+  "CostUnknown",
+  "NoProgress",
   "ToolFailed",
   "ToolDied",
   "ToolTimedOut",
@@ -46,7 +48,27 @@ export const Tag = Schema.Literal(
 )
 export type Tag = typeof Tag.Type
 
-export const Refusal = Schema.Struct({ tag: Tag, law: Schema.String, ...Problem.fields })
+const Amount = Schema.Union(Schema.JsonNumber, Schema.String)
+
+/**
+ * Which limit of a run was met, what of it was spent, and what more was asked for, as far as that is known. Money is a decimal
+ * as text, wall time in milliseconds.
+ */
+export const Limit = Schema.Struct({
+  kind: Schema.Literal("passes", "toolCalls", "tokens", "money", "wallTimeMs", "bytes"),
+  limit: Amount,
+  spent: Amount,
+  next: Schema.optionalWith(Amount, { exact: true })
+})
+export type Limit = typeof Limit.Type
+
+/** `budget` is there where a limit was met. */
+export const Refusal = Schema.Struct({
+  tag: Tag,
+  law: Schema.String,
+  ...Problem.fields,
+  budget: Schema.optionalWith(Limit, { exact: true })
+})
 export type Refusal = typeof Refusal.Type
 
 /** How many known names or issues a refusal lists before it counts the rest. */
@@ -125,31 +147,50 @@ export const replyTruncated = (tool: string, limit: number | undefined, atLimit 
   retry: "never"
 })
 
+/** How a limit was met. `next` is what more was asked for, `kept` what is kept for a closing answer; `unit` is a currency. */
+export interface Met {
+  readonly next?: number | string
+  readonly kept?: number | string
+  readonly unit?: string
+}
+
 /** A limit of the run. `spent` is what the run had used when it asked for more. */
 export const budgetExceeded = (
-  kind: "passes" | "toolCalls" | "tokens" | "wallTimeMs",
-  limit: number,
-  spent: number
-): Refusal => ({
-  tag: "BudgetExceeded",
-  law: "A budget is enforced before it is spent.",
-  code: "WF-RUN-001",
-  what: `The run's budget of ${limit} ${word(kind, limit)} was used up (${spent} spent).`,
-  expected: `at most ${limit} ${word(kind, limit)}`,
-  found: `${spent} spent`,
-  next: `Raise budget.${kind} of the agent and follow the run up, or work with what it learned.`,
-  outcome: "not-applied",
-  retry: "after-human"
-})
+  kind: Limit["kind"],
+  limit: number | string,
+  spent: number | string,
+  { kept, next, unit }: Met = {}
+): Refusal => {
+  const of = `${limit} ${unit ?? word(kind, Number(limit))}`
+  const held = kept === undefined ? "" : `, ${kept} kept for the closing answer`
+  const found = next === undefined ? `${spent} spent${held}` : `${spent} spent${held}, ${next} more needed`
+  return {
+    tag: "BudgetExceeded",
+    law: "A budget is enforced before it is spent.",
+    code: "WF-RUN-001",
+    what:
+      next === undefined
+        ? `The run's budget of ${of} was used up (${found}).`
+        : `The run's budget of ${of} had no room for what was next (${found}).`,
+    expected: `at most ${of}`,
+    found,
+    next: `Raise budget.${kind === "wallTimeMs" ? "wallTime" : kind} of the agent and follow the run up, or work with what it learned.`,
+    outcome: "not-applied",
+    retry: "after-human",
+    budget: { kind, limit, spent, ...(next === undefined ? {} : { next }) }
+  }
+}
 
 const words = {
   passes: ["pass", "passes"],
   toolCalls: ["tool call", "tool calls"],
   tokens: ["token", "tokens"],
-  wallTimeMs: ["ms of wall time", "ms of wall time"]
+  money: ["of money", "of money"],
+  wallTimeMs: ["ms of wall time", "ms of wall time"],
+  bytes: ["byte", "bytes"]
 } as const
 
-const word = (kind: keyof typeof words, count: number): string => words[kind][count === 1 ? 0 : 1]
+const word = (kind: Limit["kind"], count: number): string => words[kind][count === 1 ? 0 : 1]
 
 export const usageUnknown: Refusal = {
   tag: "UsageUnknown",

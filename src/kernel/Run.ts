@@ -21,6 +21,7 @@ import * as Boundary from "./Boundary.ts"
 import * as Budget from "./Budget.ts"
 import * as Call from "./Call.ts"
 import * as CheckState from "./CheckState.ts"
+import * as Closing from "./Closing.ts"
 import * as Declared from "./Declared.ts"
 import type * as Event from "./Event.ts"
 import * as FindingPass from "./FindingPass.ts"
@@ -39,7 +40,7 @@ import * as WindowPass from "./WindowPass.ts"
 import * as WindowState from "./WindowState.ts"
 import * as Wire from "./Wire.ts"
 
-/** What an agent brings to a decision. `elapsedMs` is the wall time since the run started, as the program's clock says. */
+/** What an agent brings to a decision. `elapsedMs` is the time for which the run has been driven, as the program's clock says. */
 export interface Spec {
   /** The agent's own texts and tools, in order, as `declarePiece` and `declareTool` make them. Skills come after them. */
   readonly pieces: ReadonlyArray<Event.PieceDeclared>
@@ -49,7 +50,7 @@ export interface Spec {
   readonly limits: Event.Limits
   /** Answers are not judged without it. */
   readonly grounding?: GroundingSource.Judging
-  /** Counts what is sent, where a window goes by tokens; without one, their bytes are counted. */
+  /** Counts what is sent, where a window or a budget goes by tokens; without one, their bytes are counted. */
   readonly counter?: TokenCount.Counter
   readonly elapsedMs: number
   readonly provider?: string
@@ -159,28 +160,70 @@ const select = ({ pieces, skipped, tools }: Riding, state: State.State): Readonl
   ]
 }
 
-const summarize = (state: State.State): Command => {
+const summarize = (state: State.State): Extract<Command, { readonly _tag: "Summarize" }> => {
   const asking = WindowState.asking(state)
   const wire = asking === undefined ? Wire.project(state) : SummaryWire.project(asking)
   return { _tag: "Summarize", wire }
 }
 
-const ask = (spec: Spec, before: State.State): Decision => {
+/** What a call of the model is reckoned to take. */
+const needOf = (spec: Spec, state: State.State, wire: Wire.Wire): Budget.Need | undefined => {
+  const { limits, model, provider } = spec
+  if (limits.tokens === undefined && limits.money === undefined) return undefined
+  const { maxOutputTokens: output } = wire.parameters
+  return {
+    input: WindowPass.reckon(spec.counter ?? TokenCount.estimate, state, wire),
+    ...(output === undefined ? {} : { output }),
+    asked: { provider, model }
+  }
+}
+
+/** Why a pass, or a call of it with this wire, may not be made, if it may not. */
+const over = (spec: Spec, state: State.State, wire: Wire.Wire): Refusal.Refusal | undefined =>
+  Budget.pass(Closing.limitsOf(spec.limits, state), state.spent, spec.elapsedMs, needOf(spec, state, wire))
+
+/** Why no pass may follow the state, as far as can be said before it is composed. */
+const limited = (spec: Spec, state: State.State): Refusal.Refusal | undefined => {
+  if (state.closing !== undefined) return state.closing.reason
+  return over(spec, state, { ...Wire.project(state), parameters: spec.parameters })
+}
+
+/** The run ends here: after a closing answer, if one was kept for. */
+const stop = (spec: Spec, state: State.State, reason: Refusal.Refusal): Decision => {
+  const asked = Closing.ask(spec.limits, state, reason)
+  const closing = asked === undefined ? reason : compose(spec, Fold.step(state, asked))
+  return asked === undefined || "tag" in closing
+    ? finish(state, [], end(state, "stopped", spec.elapsedMs, state.closing?.reason ?? reason))
+    : { events: [asked, ...closing.events], command: closing.command }
+}
+
+/** The next pass, unless there is no room for it in the budget. */
+const ask = (spec: Spec, state: State.State): Decision => {
+  const composed = compose(spec, state)
+  return "tag" in composed ? stop(spec, state, composed) : composed
+}
+
+const compose = (spec: Spec, before: State.State): Decision | Refusal.Refusal => {
   const pass = spec.skills === undefined ? undefined : SkillPass.decide(spec.skills, before)
   const { pieces = [], skipped = [], tools = [] } = pass ?? {}
-  const riding = { pieces: [...spec.pieces, ...pieces], tools: [...spec.tools, ...tools], skipped }
+  const offered = Closing.tools(before, [...spec.tools, ...tools])
+  const riding = { pieces: [...spec.pieces, ...pieces], tools: offered, skipped }
   const chosen = [...(pass?.decisions ?? []), ...select(riding, before)]
   const ridden = chosen.reduce(Fold.step, before)
   const window = WindowPass.decide(spec.counter ?? TokenCount.estimate, ridden)
   if (window.summarizes) {
     // What else is decided is decided again once the summary is there.
-    return { events: window.events, command: summarize(window.events.reduce<State.State>(Fold.step, before)) }
+    const asking = window.events.reduce<State.State>(Fold.step, before)
+    const command = summarize(asking)
+    return over(spec, ridden, command.wire) ?? { events: window.events, command }
   }
   const left = window.events.reduce<State.State>(Fold.step, ridden)
   const served = FindingPass.served(left)
   const state = served.reduce(Fold.step, left)
   const selected = [...chosen, ...window.events, ...served]
   const wire: Wire.Wire = { ...Wire.project(state), parameters: spec.parameters }
+  const refused = over(spec, state, wire)
+  if (refused !== undefined) return refused
   const { selection } = state
   const last = state.marks.at(-1)
   const reselected = last?.selection !== selection
@@ -221,7 +264,8 @@ const answeredWith = (state: State.State, final: State.Final): Event.Answered =>
   _tag: "Answered",
   iteration: final.iteration,
   content: Boundary.compose(state, final),
-  ...(final.given === undefined ? {} : { value: final.given.value })
+  ...(final.given === undefined ? {} : { value: final.given.value }),
+  ...(state.closing === undefined ? {} : { stoppedEarly: state.closing.reason })
 })
 
 /** A reply that is not an answer yet, in a run whose answers have a schema. */
@@ -241,11 +285,11 @@ const unread = (spec: Spec, state: State.State, final: State.Final): Decision =>
 /** What becomes of the reply that would be the answer. A judgement that is on the record is not made again. */
 const answer = (spec: Spec, before: State.State, final: State.Final): Decision => {
   const { iteration } = final
-  const { elapsedMs, grounding, limits } = spec
+  const { elapsedMs, grounding } = spec
   const held = before.grounding?.iteration === iteration ? before.grounding : undefined
   const isJudged = held !== undefined || before.answered !== undefined || Answering.judgedOf(final).trim() === ""
-  const limited = Budget.pass(limits, before.spent, elapsedMs) !== undefined
-  const fresh = grounding === undefined || isJudged ? [] : [GroundingSource.judge(grounding, before, final, limited)]
+  const isLimited = grounding !== undefined && limited(spec, before) !== undefined
+  const fresh = grounding === undefined || isJudged ? [] : [GroundingSource.judge(grounding, before, final, isLimited)]
   const state = fresh.reduce<State.State>(Fold.step, before)
   const judgement = held ?? fresh[0]
   if (judgement?.action === "revision-asked") {
@@ -288,16 +332,17 @@ const next = (spec: Spec, state: State.State): Decision => {
   if (final !== undefined) {
     if (state.started?.manifest.answer !== undefined && final.given === undefined) return unread(spec, state, final)
     const reminded = spec.skills === undefined ? undefined : SkillPass.remind(spec.skills, state)
-    if (reminded !== undefined && Budget.pass(spec.limits, state.spent, elapsedMs) === undefined) {
+    if (reminded !== undefined && limited(spec, state) === undefined) {
       const { command, events } = ask(spec, Fold.step(state, reminded))
       return { events: [reminded, ...events], command }
     }
     return answer(spec, state, final)
   }
+  if (state.closing !== undefined && Closing.isOver(state)) return stop(spec, state, state.closing.reason)
   const unanswered = Answering.over(state)
   if (unanswered !== undefined) return finish(state, [], end(state, "failed", elapsedMs, unanswered))
-  const over = state.exhausted ?? Budget.pass(spec.limits, state.spent, elapsedMs)
-  return over === undefined ? ask(spec, state) : finish(state, [], end(state, "stopped", elapsedMs, over))
+  const met = state.exhausted ?? Budget.pass(Closing.limitsOf(spec.limits, state), state.spent, elapsedMs)
+  return met === undefined || state.closing !== undefined ? ask(spec, state) : stop(spec, state, met)
 }
 
 /**

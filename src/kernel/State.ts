@@ -71,6 +71,8 @@ export interface State extends Wire.Source {
   readonly spent: Budget.Spent
   /** A call was refused for lack of budget: the next pass may not start. */
   readonly exhausted?: Refusal.Refusal
+  /** The run had come to a limit, and is asked for its answer in this pass. */
+  readonly closing?: { readonly reason: Refusal.Refusal; readonly iteration: number }
   /** The last reply that called nothing, while nothing was said after it. */
   readonly final?: Final
   /** How often what was given as the answer did not fit the schema of answers, and how it did not the last time. */

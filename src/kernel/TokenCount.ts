@@ -14,7 +14,8 @@ export interface Counter {
   readonly count: (text: string) => number
 }
 
-const bytesOf = (text: string): number => {
+/** The bytes of a text in UTF-8. */
+export const bytesOf = (text: string): number => {
   let bytes = 0
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at)

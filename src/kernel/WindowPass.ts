@@ -91,16 +91,26 @@ const counted = (counter: TokenCount.Counter, { findings, marks, messages, meter
   return TokenCount.ofAll(counter, [...selection.system, ...Wire.late(mark), ...said, ...selection.tools])
 }
 
+/** By what factor a counter is put right: that of what the provider counted last. Nothing if it has counted nothing. */
+const correction = (counter: TokenCount.Counter, state: State.State): number | undefined => {
+  const { metered } = state
+  const before = counted(counter, state)
+  return metered !== undefined && metered.tokens > 0 && before > 0 ? metered.tokens / before : undefined
+}
+
 /** How many tokens the wire of the pass to come has, and by what factor the counter is put right. */
 const measure = (counter: TokenCount.Counter, state: State.State) => {
-  const { metered } = state
   const { messages, system, tools } = Wire.project(state)
   const conversation = TokenCount.ofAll(counter, messages)
   const other = TokenCount.ofAll(counter, [...system, ...tools])
-  const before = counted(counter, state)
-  const isKnown = metered !== undefined && metered.tokens > 0 && before > 0
-  const factor = isKnown ? metered.tokens / before : 1
-  return { conversation, other, factor, by: isKnown ? ("provider" as const) : counter.by }
+  const factor = correction(counter, state)
+  return { conversation, other, factor: factor ?? 1, by: factor === undefined ? counter.by : ("provider" as const) }
+}
+
+/** How many tokens a wire of the run is reckoned to have. */
+export const reckon = (counter: TokenCount.Counter, state: State.State, wire: Wire.Wire): number => {
+  const { messages, system, tools } = wire
+  return Math.round(TokenCount.ofAll(counter, [...system, ...messages, ...tools]) * (correction(counter, state) ?? 1))
 }
 
 /** What a strategy lets go, and what was counted for it. */

@@ -10,7 +10,6 @@ import * as FindingState from "./FindingState.ts"
 import * as Law from "./Law.ts"
 import type * as State from "./State.ts"
 import * as SummaryWire from "./SummaryWire.ts"
-import * as Usage from "./Usage.ts"
 import type * as WindowEvent from "./WindowEvent.ts"
 import * as WindowWire from "./WindowWire.ts"
 import * as Wire from "./Wire.ts"
@@ -199,7 +198,7 @@ export const step = (state: State.State, event: WindowEvent.WindowEvent): State.
       return settle({ ...state, spent }, { _tag: "Made", content: event.content, seq: state.seq - 1 }, event.iteration)
     }
     case "SummaryFailed": {
-      const spent = { ...state.spent, usage: Usage.add(state.spent.usage, event.usage ?? Usage.none) }
+      const spent = Budget.failed(state.spent, event.usage)
       return settle({ ...state, spent }, { _tag: "Failed" }, event.iteration)
     }
   }

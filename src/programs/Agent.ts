@@ -7,13 +7,11 @@
 import type * as Tool from "@effect/ai/Tool"
 import type * as Toolkit from "@effect/ai/Toolkit"
 import * as Clock from "effect/Clock"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Mailbox from "effect/Mailbox"
 import type * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import * as Budget from "../kernel/Budget.ts"
 import type * as ClaimCheck from "../kernel/ClaimCheck.ts"
 import type * as CheckEvent from "../kernel/CheckEvent.ts"
 import type * as Event from "../kernel/Event.ts"
@@ -32,6 +30,7 @@ import type * as LLM from "../services/LLM.ts"
 import * as Record from "../services/Record.ts"
 import * as AgentAnswer from "./AgentAnswer.ts"
 import * as AgentArtifacts from "./AgentArtifacts.ts"
+import * as AgentBudget from "./AgentBudget.ts"
 import * as AgentError from "./AgentError.ts"
 import * as AgentFindings from "./AgentFindings.ts"
 import * as AgentGrounding from "./AgentGrounding.ts"
@@ -118,13 +117,8 @@ const assemble = <A>(
   options: AgentOptions.Options<Record<string, Tool.Any>>,
   answer: AgentAnswer.Reader<A>
 ): Agent<unknown, A> => {
-  const { budget = {}, concurrency = 4, maxResultChars = 262_144, name, parameters = {} } = options
-  const { wallTime, ...counted } = budget
-  const limits: Event.Limits = {
-    ...Budget.defaults,
-    ...counted,
-    ...(wallTime === undefined ? {} : { wallTimeMs: Duration.toMillis(wallTime) })
-  }
+  const { concurrency = 4, maxResultChars = 262_144, name, parameters = {} } = options
+  const limits = AgentBudget.limits(options.budget)
   const pieces = [Piece.steering(instructionsId, options.instructions), ...(options.pieces ?? [])]
   const tools: ReadonlyArray<Tool.Any> = options.toolkit === undefined ? [] : Object.values(options.toolkit.tools)
   const prepared = tools.flatMap((tool) =>
@@ -223,7 +217,7 @@ const drive = <R, A>(
       ...(repertoire === undefined ? {} : { skills: repertoire }),
       parameters,
       limits,
-      ...(yield* Tokenizer.needed(agent.window ?? recorded.started?.manifest.window)),
+      ...(yield* Tokenizer.needed(agent.window ?? recorded.started?.manifest.window, limits)),
       ...(grounding === undefined ? {} : { grounding })
     }
     const see = yield* Onlooker.Onlooker
@@ -310,8 +304,8 @@ const streamed = <R>(
 const carryOn = <R, A>(agent: Agent<R, A>, runId: string, how: Drive, emit: Emit) =>
   Effect.gen(function* () {
     yield* AgentReview.validate(agent, "resumed")
-    const { startedAt, state } = yield* LoadedRun.load(runId)
-    return yield* drive(agent, runId, startedAt, emit, how, state, [])
+    const { drivenSince, resumed, state } = yield* LoadedRun.resume(runId, agent.limits)
+    return yield* drive(agent, runId, drivenSince, emit, how, state, resumed)
   })
 
 /**

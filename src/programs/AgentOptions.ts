@@ -12,6 +12,7 @@ import type * as ClaimCheck from "../kernel/ClaimCheck.ts"
 import type * as Event from "../kernel/Event.ts"
 import type * as Gate from "../kernel/Gate.ts"
 import type * as Piece from "../kernel/Piece.ts"
+import type * as Prices from "../kernel/Prices.ts"
 import type * as Skill from "../kernel/Skill.ts"
 import type * as SkillMap from "../kernel/SkillMap.ts"
 import type * as Window from "../kernel/Window.ts"
@@ -21,15 +22,34 @@ import type * as AgentGrounding from "./AgentGrounding.ts"
 import type * as Approval from "./Approval.ts"
 import type * as Steering from "./Steering.ts"
 
+/**
+ * What a run may spend. Before the model is called, the tokens of what is sent are reckoned, and with them
+ * `parameters.maxOutputTokens`, if it is set, is taken into account: a call that does not fit is not made.
+ */
 export interface Limits {
   /** Turns of the loop, each at most one model call. Default 50. */
   readonly passes?: number
   /** Calls that were started. */
   readonly toolCalls?: number
-  /** Tokens of all replies, as the provider reports them. */
+  /** Tokens of all calls of the model, as the provider reports them. */
   readonly tokens?: number
-  /** From the start of the run, over all its processes. */
+  /**
+   * A decimal in the currency of the prices, such as `"0.25"`. A model without a price is not asked, and a run of which what
+   * it took is not known in whole stops.
+   */
+  readonly money?: { readonly amount: string | number; readonly prices: Prices.Prices }
+  /**
+   * The time for which the run is driven, over all its processes. That between a process's last entry and the resume is not
+   * counted, so neither is what a process that was lost did after its last entry.
+   */
   readonly wallTime?: Duration.DurationInput
+  /** What the run may append to its record, as bytes of its events in UTF-8. Met after at most one reply and its calls more. */
+  readonly bytes?: number
+  /**
+   * Keeps one pass, and of tokens and money what it is reckoned to take, for an answer from what is there when the run has
+   * come to a limit: `Outcome.stoppedEarly` says to which. Time and bytes have no such pass. `tokens`: how many are kept.
+   */
+  readonly closing?: boolean | { readonly tokens?: number }
 }
 
 export interface Options<Tools extends Record<string, Tool.Any>> {

@@ -14,6 +14,7 @@ import * as Event from "../kernel/Event.ts"
 import type * as Piece from "../kernel/Piece.ts"
 import * as Printable from "../kernel/Printable.ts"
 import * as AgentArtifacts from "./AgentArtifacts.ts"
+import * as AgentBudget from "./AgentBudget.ts"
 import * as AgentError from "./AgentError.ts"
 import * as ArgumentsFrom from "./ArgumentsFrom.ts"
 import * as Dispatch from "./Dispatch.ts"
@@ -52,12 +53,7 @@ export const review = (
     .filter(({ name }) => CallOutcome.isFramework(name))
     .map(({ name }) => `Tool ${Printable.quote(name)} has a name that is kept for a tool of the framework.`),
   ...repeated(tools.map(({ name }) => name)).map((name) => `Two tools have the name ${Printable.quote(name)}.`),
-  ...Object.entries(limits)
-    .filter(([, limit]) => !Number.isFinite(limit) || limit < 0)
-    .map(([kind]) => `budget.${kind} must be a number that is not negative.`),
-  ...["passes", "toolCalls", "tokens"]
-    .filter((kind) => Object.entries(limits).some(([key, limit]) => key === kind && !Number.isInteger(limit)))
-    .map((kind) => `budget.${kind} must be a whole number.`),
+  ...AgentBudget.problems(limits),
   ...pieces
     .filter(({ id }) => ownIds.test(id))
     .map(({ id }) => `Piece ${Printable.quote(id)} has an id that begins as those of the runtime do.`),

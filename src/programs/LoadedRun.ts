@@ -3,24 +3,43 @@
  *
  * @internal
  */
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
+import type * as Event from "../kernel/Event.ts"
 import * as Run from "../kernel/Run.ts"
 import * as Record from "../services/Record.ts"
 
-/** The state of a run on the record, and when it started, in milliseconds since the epoch. */
+/** The state of a run on the record; when it started, and when its last entry was written, in milliseconds since the epoch. */
 export const load = (runId: string) =>
   Effect.gen(function* () {
     const record = yield* Record.Record
     let startedAt: number | undefined
+    let lastAt = 0
+    let idleMs = 0
     let state = Run.initial
     yield* Stream.runForEachChunk(record.read(runId), (entries) =>
       Effect.sync(() => {
         for (const { at, event } of entries) {
           startedAt ??= at
+          lastAt = at
+          if (event._tag === "RunResumed") idleMs += event.idleMs
           state = Run.step(state, event)
         }
       })
     )
-    return { state, startedAt: startedAt ?? 0 }
+    return { state, startedAt: startedAt ?? 0, lastAt, idleMs }
+  })
+
+/**
+ * The state of a run that is driven again, and the time from which it would have been driven if nothing had lain between:
+ * where wall time is limited, what did is `resumed` and told on the record.
+ */
+export const resume = (runId: string, { wallTimeMs }: Event.Limits) =>
+  Effect.gen(function* () {
+    const { idleMs, lastAt, startedAt, state } = yield* load(runId)
+    const gap = Math.max(0, (yield* Clock.currentTimeMillis) - lastAt)
+    const isIdle = wallTimeMs !== undefined && gap > 0 && state.started !== undefined && state.ended === undefined
+    const resumed: ReadonlyArray<Event.Event> = isIdle ? [{ _tag: "RunResumed", idleMs: gap }] : []
+    return { state, drivenSince: startedAt + idleMs + (isIdle ? gap : 0), resumed }
   })

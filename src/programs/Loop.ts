@@ -17,7 +17,9 @@ import type * as Artifact from "../kernel/Artifact.ts"
 import type * as ArtifactEvent from "../kernel/ArtifactEvent.ts"
 import type * as Event from "../kernel/Event.ts"
 import * as Answering from "../kernel/Answering.ts"
+import * as Budget from "../kernel/Budget.ts"
 import * as Call from "../kernel/Call.ts"
+import * as Closing from "../kernel/Closing.ts"
 import * as Refusal from "../kernel/Refusal.ts"
 import * as Run from "../kernel/Run.ts"
 import * as SkillMap from "../kernel/SkillMap.ts"
@@ -154,7 +156,10 @@ export const drive = (
         part._tag === "Retried" ? [Reply.retried(iteration, (attempts += 1), part, of)] : []
       )
       happen(events)
-      return events.length === 0 ? Effect.void : commit
+      if (events.length === 0) return Effect.void
+      // Another attempt is another call, which the budget must have room for.
+      const over = Budget.more(Closing.limitsOf(limits, state), state.spent)
+      return over === undefined ? commit : Effect.zipRight(commit, Effect.fail(new Reply.OverBudget({ reason: over })))
     }
 
     /** What a model's failure is told apart from the record's: that one ends the run here. */
@@ -185,6 +190,7 @@ export const drive = (
         )
         const reply = yield* answered(inTime(collected))
         if (Either.isLeft(reply)) {
+          if (reply.left instanceof Reply.OverBudget) return yield* stop(reply.left.reason)
           if (reply.left instanceof LLM.LLMError) failure = new LLM.LLMError({ ...reply.left, runId })
           return happen([Reply.failed(iteration, reply.left, partial)])
         }
@@ -214,8 +220,10 @@ export const drive = (
         const collected = Effect.catchAllDefect(told, () => Effect.fail(Reply.layerDied))
         const reply = yield* answered(inTime(collected))
         if (Either.isRight(reply) && Option.isNone(reply.right)) return yield* outOfTime
+        if (Either.isLeft(reply) && reply.left instanceof Reply.OverBudget) return yield* stop(reply.left.reason)
         const durationMs = (yield* Clock.currentTimeMillis) - askedAt
-        const came = Either.flatMap(reply, (one) => Either.fromOption(one, () => Reply.layerDied))
+        const failed = Either.mapLeft(reply, (left) => (left instanceof Reply.OverBudget ? Reply.layerDied : left))
+        const came = Either.flatMap(failed, (one) => Either.fromOption(one, () => Reply.layerDied))
         happen([Summary.settled(wire, came, durationMs, partial.usage)])
       }).pipe(Effect.withSpan("Model.summarize", { captureStackTrace: false }))
 

@@ -3,9 +3,11 @@
  *
  * @internal
  */
+import * as Data from "effect/Data"
 import type * as Event from "../kernel/Event.ts"
 import * as Message from "../kernel/Message.ts"
 import * as Problem from "../kernel/Problem.ts"
+import type * as Refusal from "../kernel/Refusal.ts"
 import type * as Wire from "../kernel/Wire.ts"
 import * as LLM from "../services/LLM.ts"
 import * as AppendSize from "./AppendSize.ts"
@@ -22,6 +24,9 @@ export const partial = ({ content, usage }: LLM.Draft): Partial => ({
 interface Unanswered extends Problem.Problem {
   readonly reason: string
 }
+
+/** The budget has no room for another attempt. */
+export class OverBudget extends Data.TaggedError("OverBudget")<{ readonly reason: Refusal.Refusal }> {}
 
 export const layerDied: Unanswered = {
   reason: "Died",

@@ -173,6 +173,10 @@ export const of = (event: Event.Event, state: State.State): Filed | undefined =>
       const text = `${planted}${kind} at ${seam}: ${message}`
       return advisory === true ? { verb: "doubt", style: "warn", text } : { verb: "fault", style: "bad", text }
     }
+    case "ClosingAsked":
+      return { verb: "closing", style: "warn", text: event.reason.what }
+    case "RunResumed":
+      return { verb: "resumed", text: `after ${ScreenLine.duration(event.idleMs)}` }
     case "WindowTrimmed":
       return { verb: "left", text: leftText(event) }
     case "SummaryReplied":

@@ -155,7 +155,9 @@ const opening = ({ state }: Ticker, called: Event.ModelCalled | undefined, { rec
     ...(limits.passes === undefined ? [] : [ScreenLine.counted(limits.passes, "pass", "passes")]),
     ...(limits.toolCalls === undefined ? [] : [ScreenLine.counted(limits.toolCalls, "tool call")]),
     ...(limits.tokens === undefined ? [] : [ScreenLine.counted(limits.tokens, "token")]),
-    ...(limits.wallTimeMs === undefined ? [] : [ScreenLine.duration(limits.wallTimeMs)])
+    ...(limits.money === undefined ? [] : [`${limits.money.amount} ${limits.money.prices.currency}`]),
+    ...(limits.wallTimeMs === undefined ? [] : [ScreenLine.duration(limits.wallTimeMs)]),
+    ...(limits.bytes === undefined ? [] : [ScreenLine.counted(limits.bytes, "byte")])
   ]
   const parts = [
     `run ${ScreenLine.fit(started.runId, 64)}`,

@@ -5,6 +5,7 @@
  * @internal
  */
 import * as Effect from "effect/Effect"
+import type * as Event from "../kernel/Event.ts"
 import * as TokenCount from "../kernel/TokenCount.ts"
 import type * as Window from "../kernel/Window.ts"
 
@@ -41,6 +42,11 @@ const load: Effect.Effect<TokenCount.Counter> = Effect.match(
   }
 )
 
-/** The counter of a run, where its window goes by tokens. */
-export const needed = (window: Window.Strategy | undefined): Effect.Effect<{ readonly counter?: TokenCount.Counter }> =>
-  window === undefined || window._tag === "KeepLast" ? Effect.succeed({}) : Effect.map(load, (counter) => ({ counter }))
+/** The counter of a run, where its window or its budget goes by tokens. */
+export const needed = (
+  window: Window.Strategy | undefined,
+  { money, tokens }: Event.Limits = {}
+): Effect.Effect<{ readonly counter?: TokenCount.Counter }> =>
+  (window === undefined || window._tag === "KeepLast") && money === undefined && tokens === undefined
+    ? Effect.succeed({})
+    : Effect.map(load, (counter) => ({ counter }))

@@ -79,7 +79,9 @@ describe("Event", () => {
       "ApprovalAsked",
       "ApprovalDecided",
       "CallProbed",
-      "CallResolved"
+      "CallResolved",
+      "ClosingAsked",
+      "RunResumed"
     ])
   })
 

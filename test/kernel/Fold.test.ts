@@ -2,6 +2,7 @@ import { assert, describe, it, vi } from "@effect/vitest"
 import * as FastCheck from "effect/FastCheck"
 import type * as Event from "../../src/kernel/Event.ts"
 import * as Refusal from "../../src/kernel/Refusal.ts"
+import * as Usage from "../../src/kernel/Usage.ts"
 import * as Run from "../../src/kernel/Run.ts"
 import type * as State from "../../src/kernel/State.ts"
 import * as Script from "./Script.ts"
@@ -158,7 +159,10 @@ describe("Fold.step", () => {
       passes: 4,
       toolCalls: 1,
       usage: { inputTokens: 7, reasoningTokens: 9 },
-      unmetered: 2
+      unmetered: 2,
+      asked: {},
+      // What the first reply took was not told at all.
+      models: [{ usage: { inputTokens: 7, reasoningTokens: 9, unknown: { ...Usage.unknown("unreported").unknown } } }]
     })
   })
 

@@ -3,6 +3,7 @@ import * as Schema from "effect/Schema"
 import type * as Artifact from "../../src/kernel/Artifact.ts"
 import * as ApprovalRefusal from "../../src/kernel/ApprovalRefusal.ts"
 import * as ArtifactRefusal from "../../src/kernel/ArtifactRefusal.ts"
+import * as BudgetRefusal from "../../src/kernel/BudgetRefusal.ts"
 import * as Problem from "../../src/kernel/Problem.ts"
 import * as Refusal from "../../src/kernel/Refusal.ts"
 
@@ -36,6 +37,13 @@ const all: ReadonlyArray<Refusal.Refusal> = [
   Refusal.budgetExceeded("toolCalls", 1, 1),
   Refusal.budgetExceeded("tokens", 1, 1),
   Refusal.budgetExceeded("wallTimeMs", 1, 1),
+  Refusal.budgetExceeded("bytes", 1, 1),
+  Refusal.budgetExceeded("tokens", 10, 5, { next: 3, kept: 4 }),
+  Refusal.budgetExceeded("money", "0.5", "0.4", { next: "0.3", unit: "EUR" }),
+  BudgetRefusal.costUnknown(evil, true),
+  BudgetRefusal.costUnknown(undefined, true),
+  BudgetRefusal.costUnknown(undefined, false),
+  BudgetRefusal.noProgress(evil, 4),
   Refusal.usageUnknown,
   Refusal.toolFailed(evil, evil),
   Refusal.toolDied(evil),

@@ -647,17 +647,17 @@ describe("A budget", () => {
 
   it.effect("of tokens lets no pass start once they are spent", () =>
     Effect.gen(function* () {
-      const usage = { inputTokens: 8, outputTokens: 2 }
-      const { asked, outcome } = yield* spend({ tokens: 30 }, always(usage))
+      const usage = { inputTokens: 80, outputTokens: 920 }
+      const { asked, outcome } = yield* spend({ tokens: 3_000 }, always(usage))
       assert.strictEqual(asked, 3)
-      assert.deepInclude(outcome.reason, { tag: "BudgetExceeded", found: "30 spent" })
-      assert.deepStrictEqual(outcome.usage, { inputTokens: 24, outputTokens: 6 })
+      assert.deepInclude(outcome.reason, { tag: "BudgetExceeded", found: "3000 spent" })
+      assert.deepStrictEqual(outcome.usage, { inputTokens: 240, outputTokens: 2_760 })
     })
   )
 
   it.effect("of tokens is not pretended to hold when nobody counts them", () =>
     Effect.gen(function* () {
-      const { asked, outcome } = yield* spend({ tokens: 30 }, always())
+      const { asked, outcome } = yield* spend({ tokens: 3_000 }, always())
       assert.strictEqual(asked, 1)
       assert.strictEqual(outcome.reason?.tag, "UsageUnknown")
       assert.deepStrictEqual(outcome.usage, {})

@@ -1,0 +1,27 @@
+/**
+ * A `BudgetEvent` is what a run's limits brought about, beside its end.
+ *
+ * @internal
+ */
+import * as Schema from "effect/Schema"
+import * as Refusal from "./Refusal.ts"
+
+const iteration = Schema.Positive.pipe(Schema.int())
+
+/** The run had come to a limit, and the model is asked for its answer, without tools: `content` is what it reads. */
+export const ClosingAsked = Schema.TaggedStruct("ClosingAsked", {
+  iteration,
+  reason: Refusal.Refusal,
+  content: Schema.String
+})
+export type ClosingAsked = typeof ClosingAsked.Type
+
+/**
+ * The run is driven again, `idleMs` after the entry before: that time is not driving. Written where wall time is limited.
+ */
+const RunResumed = Schema.TaggedStruct("RunResumed", {
+  idleMs: Schema.NonNegative.pipe(Schema.finite())
+})
+
+export const BudgetEvent = Schema.Union(ClosingAsked, RunResumed)
+export type BudgetEvent = typeof BudgetEvent.Type
