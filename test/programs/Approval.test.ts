@@ -394,15 +394,20 @@ describe("A decision", () => {
     }
   }
 
-  it.effect("is late once the run was stopped", () =>
+  it.effect("is late once the run was stopped, which settles what waits and keeps what others came to", () =>
     Effect.gen(function* () {
-      const one = approvals(yield* start(Bank.agent(), [], script))[0]
+      const calls = Bank.model(Bank.pay("a"), Bank.look("x"), Bank.pay("b"), Bank.mail("y"))
+      const one = approvals(yield* start(Bank.agent(), [], calls))[0]
       if (one === undefined) return assert.fail("it waits")
       const record = yield* Record.Record
       const events = yield* Shop.events("r")
       const aborted = Run.abort(Run.fold(events), Refusal.interrupted, 1)
       yield* record.append("r", events.length, aborted)
       lawful(yield* Shop.events("r"))
+      const results = Run.fold(yield* Shop.events("r")).messages.flatMap(({ message }) =>
+        message.role === "tool" ? [`${message.toolCallId} ${message.outcome}`] : []
+      )
+      assert.deepStrictEqual(results, ["a aborted", "x ran-ok", "b aborted", "y ran-ok"])
       assert.strictEqual(yield* refusal(Agent.decide("r", decision(one))), "late")
     }).pipe(Effect.provide(alone))
   )
