@@ -124,7 +124,9 @@ export function layer(
     Effect.gen(function* () {
       const problems = problemsOf(hosted)
       if (problems.length > 0) return yield* DurableError.invalidAgents(problems)
-      return Durable.of(DurableCalls.make(agents, yield* Effect.context<WorkflowEngine.WorkflowEngine | Record.Record>()))
+      return Durable.of(
+        DurableCalls.make(agents, yield* Effect.context<WorkflowEngine.WorkflowEngine | Record.Record>())
+      )
     })
   )
   const driving = Layer.unwrapEffect(

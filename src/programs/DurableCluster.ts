@@ -63,9 +63,7 @@ const configOf = (options: Options): Partial<ShardingConfig.ShardingConfig["Type
 export type Failure = ConfigError | SocketServer.SocketServerError
 
 /** One of several runners over a database of PostgreSQL, or with `clientOnly` one who only asks them. */
-export const layer = (
-  options: Options
-): Layer.Layer<WorkflowEngine.WorkflowEngine, Failure, SqlClient.SqlClient> => {
+export const layer = (options: Options): Layer.Layer<WorkflowEngine.WorkflowEngine, Failure, SqlClient.SqlClient> => {
   const shardingConfig = configOf(options)
   const sharding =
     options.clientOnly === true

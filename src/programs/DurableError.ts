@@ -9,18 +9,10 @@ import * as Problem from "../kernel/Problem.ts"
 
 /**
  * `UnknownAgent`: no agent of that name is hosted here. `InvalidAgents`: those that were given cannot be hosted together.
- * `InvalidRunId`, `InvalidInput`: the run cannot be called so, or be told that. `OtherRun`: the id is that of another task.
+ * `InvalidRunId`: the run cannot be called so. `OtherRun`: the id is that of another task.
  * `NotBegun`: nobody has begun with the run yet. `RunBroken`: nobody can go on with it.
  */
-const Reason = Schema.Literal(
-  "UnknownAgent",
-  "InvalidAgents",
-  "InvalidRunId",
-  "InvalidInput",
-  "OtherRun",
-  "NotBegun",
-  "RunBroken"
-)
+const Reason = Schema.Literal("UnknownAgent", "InvalidAgents", "InvalidRunId", "OtherRun", "NotBegun", "RunBroken")
 type Reason = typeof Reason.Type
 
 export class DurableError extends Schema.TaggedError<DurableError>()("DurableError", {
@@ -40,10 +32,9 @@ const codes: { readonly [R in Reason]: string } = {
   UnknownAgent: "WF-DUR-001",
   InvalidAgents: "WF-DUR-002",
   InvalidRunId: "WF-DUR-003",
-  InvalidInput: "WF-DUR-004",
-  OtherRun: "WF-DUR-005",
-  NotBegun: "WF-DUR-006",
-  RunBroken: "WF-DUR-007"
+  OtherRun: "WF-DUR-004",
+  NotBegun: "WF-DUR-005",
+  RunBroken: "WF-DUR-006"
 }
 
 type Details = Pick<Problem.Problem, "what" | "next"> &
@@ -57,7 +48,10 @@ const at = (runId: string) => ({ runId, where: `run ${Printable.quote(runId)}` }
 export const unknownAgent = (name: string, known: ReadonlyArray<string>): DurableError =>
   make("UnknownAgent", {
     what: `No agent is named ${Printable.quote(name, 64)} here.`,
-    expected: `one of ${known.slice(0, 20).map((one) => Printable.quote(one)).join(", ")}`,
+    expected: `one of ${known
+      .slice(0, 20)
+      .map((one) => Printable.quote(one))
+      .join(", ")}`,
     next: "Correct the name, or host the agent: Durable.layer({ agents })."
   })
 
@@ -76,9 +70,6 @@ export const invalidRunId = (runId: unknown): DurableError =>
     found: `${Problem.kindOf(runId)} that does not fit`,
     next: "Use another run id."
   })
-
-export const invalidInput = (agent: string, what: string): DurableError =>
-  make("InvalidInput", { what, where: `agent ${Printable.quote(agent)}`, next: "Correct it, and start the run again." })
 
 export const otherRun = (runId: string): DurableError =>
   make("OtherRun", {

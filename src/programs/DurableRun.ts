@@ -144,8 +144,9 @@ const drive = <R>(agent: Agent.Agent<R, unknown>, task: Task) => {
       if (Cause.isInterruptedOnly(cause)) return Effect.interrupt
       // One that failed has ended all the same, and its record says of what.
       const ended = Effect.map(there(runId), (found) => Option.isSome(found) && found.value.state.ended !== undefined)
-      return Effect.flatMap(Effect.orElseSucceed(ended, () => false), (isEnded) =>
-        isEnded ? Effect.void : failed(runId, cause)
+      return Effect.flatMap(
+        Effect.orElseSucceed(ended, () => false),
+        (isEnded) => (isEnded ? Effect.void : failed(runId, cause))
       )
     }),
     Effect.retry({ schedule: patience, while: (error) => error._tag === "Again" }),

@@ -50,8 +50,9 @@ describe("Durable", () => {
 
   it.live("refuses what it cannot start", () =>
     Effect.gen(function* () {
-      const reason = (start: Effect.Effect<string, { readonly _tag: string; readonly reason?: unknown }, Durable.Durable>) =>
-        Effect.map(Effect.flip(start), (error) => `${error._tag} ${String(error.reason ?? "")}`.trim())
+      const reason = (
+        start: Effect.Effect<string, { readonly _tag: string; readonly reason?: unknown }, Durable.Durable>
+      ) => Effect.map(Effect.flip(start), (error) => `${error._tag} ${String(error.reason ?? "")}`.trim())
       assert.strictEqual(yield* reason(Durable.start("bnak", "Pay.")), "DurableError UnknownAgent")
       for (const runId of ["", "A", "a/b", "x".repeat(65)]) {
         assert.strictEqual(yield* reason(Durable.start("bank", "Pay.", { runId })), "DurableError InvalidRunId")
