@@ -10,6 +10,7 @@ import * as Artifact from "./Artifact.ts"
 import * as ArtifactEvent from "./ArtifactEvent.ts"
 import * as BudgetEvent from "./BudgetEvent.ts"
 import * as CallOutcome from "./CallOutcome.ts"
+import * as ChildEvent from "./ChildEvent.ts"
 import * as CheckEvent from "./CheckEvent.ts"
 import * as ClaimCheck from "./ClaimCheck.ts"
 import * as ClaimEvent from "./ClaimEvent.ts"
@@ -126,6 +127,7 @@ export const RunStarted = Schema.TaggedStruct("RunStarted", {
   manifest: Manifest,
   input: Schema.String,
   followUpOf: optional(Schema.NonEmptyString),
+  parent: optional(ChildEvent.Parent),
   cursors: optional(Schema.Record({ key: Schema.String, value: Schema.NonEmptyString })),
   steps: optional(
     Schema.Record({
@@ -171,7 +173,9 @@ export const ToolDeclared = Schema.TaggedStruct("ToolDeclared", {
     replay: ReplayClass,
     by: optional(Schema.Literal("runtime")),
     /** Tools whose results its arguments are taken from. */
-    argumentsFrom: optional(Schema.Array(Schema.NonEmptyString))
+    argumentsFrom: optional(Schema.Array(Schema.NonEmptyString)),
+    /** Its calls are expected to come to the same again. */
+    repeats: optional(Schema.Literal(true))
   })
 })
 export type ToolDeclared = typeof ToolDeclared.Type
@@ -349,7 +353,8 @@ export const Event = Schema.Union(
   ...ArtifactEvent.ArtifactEvent.members,
   ...WindowEvent.WindowEvent.members,
   ...WaitEvent.WaitEvent.members,
-  ...BudgetEvent.BudgetEvent.members
+  ...BudgetEvent.BudgetEvent.members,
+  ...ChildEvent.ChildEvent.members
 )
 export type Event = typeof Event.Type
 

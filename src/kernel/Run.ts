@@ -31,6 +31,7 @@ import type * as Piece from "./Piece.ts"
 import * as Problem from "./Problem.ts"
 import * as Refusal from "./Refusal.ts"
 import type * as Repertoire from "./Repertoire.ts"
+import * as Repetition from "./Repetition.ts"
 import * as SkillPass from "./SkillPass.ts"
 import * as State from "./State.ts"
 import * as SummaryWire from "./SummaryWire.ts"
@@ -48,6 +49,8 @@ export interface Spec {
   readonly skills?: Repertoire.Repertoire
   readonly parameters: Event.Parameters
   readonly limits: Event.Limits
+  /** A run that learns nothing new ends, where it is `watched`. */
+  readonly progress?: "watched" | "unwatched"
   /** Answers are not judged without it. */
   readonly grounding?: GroundingSource.Judging
   /** Counts what is sent, where a window or a budget goes by tokens; without one, their bytes are counted. */
@@ -342,7 +345,14 @@ const next = (spec: Spec, state: State.State): Decision => {
   const unanswered = Answering.over(state)
   if (unanswered !== undefined) return finish(state, [], end(state, "failed", elapsedMs, unanswered))
   const met = state.exhausted ?? Budget.pass(Closing.limitsOf(spec.limits, state), state.spent, elapsedMs)
-  return met === undefined || state.closing !== undefined ? ask(spec, state) : stop(spec, state, met)
+  if (state.closing !== undefined) return ask(spec, state)
+  const isWatched = spec.progress === "watched"
+  const stopped = met ?? (isWatched ? Repetition.over(state) : undefined)
+  if (stopped !== undefined) return stop(spec, state, stopped)
+  const repeated = isWatched ? Repetition.due(state) : undefined
+  if (repeated === undefined) return ask(spec, state)
+  const { command, events } = ask(spec, Fold.step(state, repeated))
+  return { events: [repeated, ...events], command }
 }
 
 /**

@@ -38,6 +38,7 @@ import * as AgentManifest from "./AgentManifest.ts"
 import type * as AgentOptions from "./AgentOptions.ts"
 import * as AgentReview from "./AgentReview.ts"
 import * as AgentSkills from "./AgentSkills.ts"
+import * as AgentTool from "./AgentTool.ts"
 import * as Approval from "./Approval.ts"
 import * as ArtifactLoan from "./ArtifactLoan.ts"
 import * as Dispatch from "./Dispatch.ts"
@@ -79,6 +80,7 @@ export interface Agent<out R = never, out A = unknown> extends AgentGrounding.Ju
   readonly claims?: readonly [ClaimCheck.DeclaredClaim, ...Array<ClaimCheck.DeclaredClaim>]
   readonly parameters: Event.Parameters
   readonly approval: ReadonlyArray<Approval.Rule>
+  readonly progress: "watched" | "unwatched"
   readonly unknown: NonNullable<AgentOptions.Options<{}>["unknown"]>
   readonly concurrency: number
   readonly maxResultChars: number
@@ -148,6 +150,7 @@ const assemble = <A>(
     ...AgentReview.claims(options.claims),
     parameters,
     approval: approval.rules,
+    progress: options.progress ?? "watched",
     unknown: options.unknown ?? "hold",
     concurrency,
     maxResultChars,
@@ -217,6 +220,7 @@ const drive = <R, A>(
       ...(repertoire === undefined ? {} : { skills: repertoire }),
       parameters,
       limits,
+      progress: agent.progress,
       ...(yield* Tokenizer.needed(agent.window ?? recorded.started?.manifest.window, limits)),
       ...(grounding === undefined ? {} : { grounding })
     }
@@ -257,18 +261,19 @@ const drive = <R, A>(
 const valueOf = <A>({ answer }: Agent<unknown, A>, runId: string, { answered }: State.State) =>
   Effect.mapError(answer.decode(answered?.value), (issues) => AgentError.unreadable(runId, issues))
 
-const begin = <R, A>(agent: Agent<R, A>, input: string, options: AgentOptions.RunOptions | undefined, emit: Emit) =>
+const begin = <R, A>(agent: Agent<R, A>, input: string, options: AgentOptions.ChildOptions | undefined, emit: Emit) =>
   Effect.gen(function* () {
     yield* AgentReview.validate(agent, input, options)
     const runId = options?.runId ?? (yield* RunId.make)
     const startedAt = yield* Clock.currentTimeMillis
-    const { tags } = options ?? {}
+    const { parent, tags } = options ?? {}
     const started: Event.RunStarted = {
       _tag: "RunStarted",
       runId,
       agent: agent.name,
       manifest: AgentManifest.of(agent, options?.scope ?? (yield* ArtifactLoan.Enclosing)),
       input: Printable.wellFormed(input),
+      ...(parent === undefined ? {} : { parent }),
       ...(tags === undefined ? {} : { tags })
     }
     return yield* AgentError.orExists(runId, drive(agent, runId, startedAt, emit, options, Run.initial, [started]))
@@ -381,3 +386,17 @@ export const followUpStream = <R, A>(
   options?: AgentOptions.RunOptions
 ): Stream.Stream<Loop.Progress, AgentError.AgentError, Services | R> =>
   streamed((emit) => goOn(agent, runId, message, options, emit))
+
+/**
+ * An agent as a tool of another. Each call is a run with its own record, which both records name; it spends of what the run
+ * that calls it has left, and is interrupted with it. Its outcome is the result of the call, and what goes wrong with it a
+ * failure of the call. `layer` is the tool's handler, as that of any other tool: it has what the agent needs.
+ */
+export const toTool = <R, A, const Name extends string, Parameters extends Schema.Struct.Fields>(
+  agent: Agent<R, A>,
+  options: AgentTool.Options<Name, Parameters>
+): AgentTool.AgentTool<Name, Parameters, Services | R> =>
+  AgentTool.make<Name, Parameters, Services | R, A>(agent.limits, options, {
+    begin: (limits, input, how) => begin({ ...agent, limits }, input, how, silent),
+    resume: (limits, runId) => carryOn({ ...agent, limits }, runId, undefined, silent)
+  })

@@ -203,7 +203,7 @@ const called = (
 
 /** What a call came to, what it did with artifacts, and what its result declared of where the tool looked. */
 export interface Executed extends ServedResult.Came {
-  readonly brought: ReadonlyArray<ArtifactEvent.ArtifactEvent | WaitEvent.CallProbed>
+  readonly brought: ReadonlyArray<ArtifactLoan.Told | WaitEvent.CallProbed>
 }
 
 const undeclared = (event: Event.ToolSettled): ServedResult.Came => ({ declared: [], event })
@@ -239,8 +239,10 @@ export const execute = (
     Effect.provideService(Artifacts.Artifacts, loan.bound),
     Effect.provideService(ArtifactStore.ArtifactStore, loan.store),
     Effect.provideService(ArtifactLoan.Enclosing, options.desk.scope),
+    Effect.provideService(Child.Enclosing, Child.begetting(options.gate.child(call.toolCallId), named, options.runId, loan.tell)),
     Effect.exit,
-    within(tool.timeout)
+    // A run has limits of its own, and ends on its record before its call does.
+    tool.child === undefined ? within(tool.timeout) : Effect.asSome
   )
   return Effect.gen(function* () {
     const startedAt = yield* Clock.currentTimeMillis
