@@ -34,7 +34,7 @@ export interface Spent {
 export const nothing: Spent = { passes: 0, toolCalls: 0, usage: Usage.none, unmetered: 0, models: [], children: 0 }
 
 /** Who it is, as plain data: what is not known is absent. */
-const known = ({ model, provider }: Cost.Asked): Cost.Asked => ({
+const known = ({ model, provider }: Cost.Asked): Omit<Money.Taken, "usage"> => ({
   ...(provider === undefined ? {} : { provider }),
   ...(model === undefined ? {} : { model })
 })

@@ -55,7 +55,9 @@ const moneyOf = (
   parts: number
 ): Event.Limits["money"] => {
   if (money === undefined) return undefined
-  const held = open.map(({ limits }) => (limits.money === undefined ? BigDecimal.fromBigInt(0n) : Money.limit(limits.money)))
+  const held = open.map(({ limits }) =>
+    limits.money === undefined ? BigDecimal.fromBigInt(0n) : Money.limit(limits.money)
+  )
   const taken = held.reduce(Money.sum, Money.spent(money, spent.models, spent.asked ?? {}).amount)
   const left = BigDecimal.subtract(Money.limit(money), taken)
   const none = BigDecimal.fromBigInt(0n)
@@ -85,7 +87,10 @@ export const share = (
   const of = {
     passes: least(own.passes, shareOf(passes, spent.passes + kept + held("passes"), parts)),
     toolCalls: least(own.toolCalls, shareOf(toolCalls, spent.toolCalls + held("toolCalls"), parts)),
-    tokens: least(own.tokens, shareOf(tokens, (Usage.total(spent.usage) ?? 0) + (closing?.tokens ?? 0) + held("tokens"), parts)),
+    tokens: least(
+      own.tokens,
+      shareOf(tokens, (Usage.total(spent.usage) ?? 0) + (closing?.tokens ?? 0) + held("tokens"), parts)
+    ),
     bytes: least(own.bytes, shareOf(bytes, (spent.bytes ?? 0) + held("bytes"), parts)),
     wallTimeMs: least(own.wallTimeMs, shareOf(limits.wallTimeMs, elapsedMs, 1))
   }
@@ -98,7 +103,10 @@ export const share = (
     ...(money === undefined ? {} : { money: lesser(own.money, money) }),
     ...(own.closing === undefined ? {} : { closing: own.closing }),
     depth: Math.min(own.depth ?? standardDepth, depth - 1),
-    children: Math.min(own.children ?? standardChildren, Math.max(0, Math.floor((children - spent.children - held("children")) / parts) - 1))
+    children: Math.min(
+      own.children ?? standardChildren,
+      Math.max(0, Math.floor((children - spent.children - held("children")) / parts) - 1)
+    )
   }
 }
 

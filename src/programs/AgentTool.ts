@@ -15,7 +15,6 @@ import type * as Event from "../kernel/Event.ts"
 import type * as Outcome from "../kernel/Outcome.ts"
 import * as Printable from "../kernel/Printable.ts"
 import * as Problem from "../kernel/Problem.ts"
-import * as Record from "../services/Record.ts"
 import type * as AgentError from "./AgentError.ts"
 import type * as AgentOptions from "./AgentOptions.ts"
 import * as ArtifactLoan from "./ArtifactLoan.ts"
@@ -65,10 +64,7 @@ export interface Runs<R, A> {
     input: string,
     options: AgentOptions.ChildOptions
   ) => Effect.Effect<Outcome.Outcome<A>, AgentError.AgentError, R>
-  readonly resume: (
-    limits: Event.Limits,
-    runId: string
-  ) => Effect.Effect<Outcome.Outcome<A>, AgentError.AgentError, R>
+  readonly resume: (limits: Event.Limits, runId: string) => Effect.Effect<Outcome.Outcome<A>, AgentError.AgentError, R>
 }
 
 const resultOf = (outcome: Outcome.Outcome<unknown>): Result => {
@@ -131,7 +127,12 @@ const loaded = (runId: string) =>
   )
 
 /** Runs the child of a call, or goes on with it if the call is run again. */
-const child = <R, A>(runs: Runs<R, A>, begetting: Child.Begetting, input: string, scope: AgentOptions.ChildOptions["scope"]) => {
+const child = <R, A>(
+  runs: Runs<R, A>,
+  begetting: Child.Begetting,
+  input: string,
+  scope: AgentOptions.ChildOptions["scope"]
+) => {
   const { limits, parent, runId, tell } = begetting
   // Whatever became of it: what it has spent is the parent's to count.
   const report = Effect.ignoreLogged(
@@ -169,34 +170,27 @@ export interface AgentTool<Name extends string, Parameters extends Schema.Struct
   readonly layer: Layer.Layer<Tool.Handler<Name>, never, R>
 }
 
-/** What handles a call of such a tool, bound to what the agent needs. */
-type Handle = (parameters: unknown) => Effect.Effect<Result, ChildFailed>
-
-function layerOf<Name extends string, R>(
-  tool: Tool.Tool<Name, never>,
-  build: Effect.Effect<Handle, never, R>
-): Layer.Layer<Tool.Handler<Name>, never, R>
-function layerOf(tool: Tool.Any, build: Effect.Effect<Handle>): Layer.Layer<never> {
-  return Toolkit.make(tool).toLayer(Effect.map(build, (handle) => ({ [tool.name]: handle })))
-}
-
-export const make = <const Name extends string, Parameters extends Schema.Struct.Fields, R, A>(
+export function make<const Name extends string, Parameters extends Schema.Struct.Fields, R, A>(
   limits: Event.Limits,
-  { description, input, name, parameters, readonly }: Options<Name, Parameters>,
+  options: Options<Name, Parameters>,
   runs: Runs<R, A>
-): AgentTool<Name, Parameters, R> => {
+): AgentTool<Name, Parameters, R>
+export function make(
+  limits: Event.Limits,
+  { description, input, name, parameters, readonly }: Options<string, Schema.Struct.Fields>,
+  runs: Runs<unknown, unknown>
+) {
   const tool = Tool.make(name, { description, parameters, success: Result, failure: ChildFailed })
     .annotate(Replay.Replay, readonly === true ? "pure" : "idempotent")
     .annotate(Child.Limited, limits)
-  const build = Effect.map(
-    Effect.context<R>(),
-    (context) => (given: Schema.Struct.Type<Parameters>) =>
+  const build = Effect.map(Effect.context<unknown>(), (context) => ({
+    [name]: (given: Schema.Struct.Type<Schema.Struct.Fields>) =>
       Effect.gen(function* () {
         const begetting = yield* Child.Enclosing
         if (begetting === undefined) return yield* unbound()
         const scope = yield* ArtifactLoan.Enclosing
         return yield* Effect.provide(child(runs, begetting, input(given), scope), context)
       })
-  )
-  return { tool, layer: layerOf(tool, build) }
+  }))
+  return { tool, layer: Toolkit.make(tool).toLayer(build) }
 }

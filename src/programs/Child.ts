@@ -6,10 +6,12 @@
 import type * as Tool from "@effect/ai/Tool"
 import * as Context from "effect/Context"
 import * as Option from "effect/Option"
+import type * as ArtifactEvent from "../kernel/ArtifactEvent.ts"
 import type * as ChildEvent from "../kernel/ChildEvent.ts"
 import * as Children from "../kernel/Children.ts"
 import * as Call from "../kernel/Call.ts"
 import type * as Event from "../kernel/Event.ts"
+import type * as Message from "../kernel/Message.ts"
 import type * as State from "../kernel/State.ts"
 
 /** Annotates a tool that runs an agent: the limits of that. */
@@ -32,23 +34,40 @@ export class Enclosing extends Context.Reference<Enclosing>()("wherefore/program
   defaultValue: (): Begetting | undefined => undefined
 }) {}
 
-/** A call that is about to run, of a tool that runs an agent with these limits. */
-export interface Beginning {
-  readonly toolCallId: string
-  readonly toolName: string
-  readonly own: Event.Limits
-}
+/** What a call's handler is given of the run that it is to start. */
+export const begetting = (
+  runId: string,
+  { iteration, toolCallId, toolName }: ArtifactEvent.Call,
+  child: Children.Child | undefined,
+  tell: (event: ChildEvent.ChildSettled) => void
+): Begetting | undefined =>
+  child === undefined
+    ? undefined
+    : {
+        parent: { runId, iteration, toolCallId },
+        runId: child.runId,
+        limits: child.limits,
+        tell: (status, spent) =>
+          tell({ _tag: "ChildSettled", iteration, toolCallId, toolName, runId: child.runId, status, spent })
+      }
 
-/** The intents of the children of a batch, those left out that the record holds. What is left is shared among them. */
+/**
+ * The intents of the children of a batch of calls, those left out that the record holds. What is left is shared among them.
+ * `ownOf` has the limits of the agent that a call runs, if it runs one.
+ */
 export const started = (
   state: State.State,
   limits: Event.Limits,
   elapsedMs: number,
   iteration: number,
-  calls: ReadonlyArray<Beginning>
+  calls: ReadonlyArray<Message.ToolCall>,
+  ownOf: (call: Message.ToolCall) => Event.Limits | undefined
 ): ReadonlyArray<ChildEvent.ChildStarted> => {
-  const fresh = calls.filter(({ toolCallId }) => Children.of(state, iteration, toolCallId) === undefined)
-  return fresh.map(({ own, toolCallId, toolName }) => ({
+  const fresh = calls.flatMap((call) => {
+    const own = Children.of(state, iteration, call.toolCallId) === undefined ? ownOf(call) : undefined
+    return own === undefined ? [] : [{ call, own }]
+  })
+  return fresh.map(({ call: { toolCallId, toolName }, own }) => ({
     _tag: "ChildStarted",
     iteration,
     toolCallId,

@@ -81,7 +81,10 @@ describe("Event", () => {
       "CallProbed",
       "CallResolved",
       "ClosingAsked",
-      "RunResumed"
+      "RunResumed",
+      "CallRepeated",
+      "ChildStarted",
+      "ChildSettled"
     ])
   })
 
