@@ -33,6 +33,12 @@ export const idOf = (callKey: string): string => `child-${Digest.hex(callKey).sl
 export const of = (state: State.State, iteration: number, toolCallId: string): Child | undefined =>
   state.children?.find((child) => child.iteration === iteration && child.toolCallId === toolCallId)
 
+/** Where to ask on about a call that started a run, in one line. */
+export const told = (state: State.State, iteration: number, toolCallId: string): string | undefined => {
+  const child = of(state, iteration, toolCallId)
+  return child && `what the run ${child.runId} came to, which this call started: wherefore why ${child.runId}`
+}
+
 /** Why a call may start no child, if it may not. `more` children of the batch come before it. */
 export const refusal = (limits: Event.Limits, { spent }: State.State, more: number): Refusal.Refusal | undefined => {
   const { children = standardChildren, depth = standardDepth } = limits

@@ -9,9 +9,8 @@ import type * as Toolkit from "@effect/ai/Toolkit"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Mailbox from "effect/Mailbox"
 import type * as Schema from "effect/Schema"
-import * as Stream from "effect/Stream"
+import type * as Stream from "effect/Stream"
 import type * as ClaimCheck from "../kernel/ClaimCheck.ts"
 import type * as CheckEvent from "../kernel/CheckEvent.ts"
 import type * as Event from "../kernel/Event.ts"
@@ -38,6 +37,7 @@ import * as AgentManifest from "./AgentManifest.ts"
 import type * as AgentOptions from "./AgentOptions.ts"
 import * as AgentReview from "./AgentReview.ts"
 import * as AgentSkills from "./AgentSkills.ts"
+import * as AgentStream from "./AgentStream.ts"
 import * as AgentTool from "./AgentTool.ts"
 import * as Approval from "./Approval.ts"
 import * as ArtifactLoan from "./ArtifactLoan.ts"
@@ -292,19 +292,7 @@ export const stream = <R, A>(
   input: string,
   options?: AgentOptions.RunOptions
 ): Stream.Stream<Loop.Progress, AgentError.AgentError, Services | R> =>
-  streamed((emit) => begin(agent, input, options, emit))
-
-const streamed = <R>(
-  start: (emit: Emit) => Effect.Effect<Outcome.Outcome<unknown>, AgentError.AgentError, R>
-): Stream.Stream<Loop.Progress, AgentError.AgentError, R> =>
-  Stream.unwrapScoped(
-    Effect.gen(function* () {
-      const mailbox = yield* Mailbox.make<Loop.Progress, AgentError.AgentError>()
-      const emit: Emit = (progress) => Effect.asVoid(mailbox.offer(progress))
-      yield* Effect.forkScoped(Mailbox.into(Effect.asVoid(start(emit)), mailbox))
-      return Mailbox.toStream(mailbox)
-    })
-  )
+  AgentStream.of((emit) => begin(agent, input, options, emit))
 
 const carryOn = <R, A>(agent: Agent<R, A>, runId: string, how: Drive, emit: Emit) =>
   Effect.gen(function* () {
@@ -329,7 +317,7 @@ export const resumeStream = <R, A>(
   runId: string,
   options?: AgentOptions.DriveOptions
 ): Stream.Stream<Loop.Progress, AgentError.AgentError, Services | R> =>
-  streamed((emit) => carryOn(agent, runId, options, emit))
+  AgentStream.of((emit) => carryOn(agent, runId, options, emit))
 
 const goOn = <R, A>(
   agent: Agent<R, A>,
@@ -385,7 +373,7 @@ export const followUpStream = <R, A>(
   message: string,
   options?: AgentOptions.RunOptions
 ): Stream.Stream<Loop.Progress, AgentError.AgentError, Services | R> =>
-  streamed((emit) => goOn(agent, runId, message, options, emit))
+  AgentStream.of((emit) => goOn(agent, runId, message, options, emit))
 
 /**
  * An agent as a tool of another. Each call is a run with its own record, which both records name; it spends of what the run

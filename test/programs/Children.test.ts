@@ -5,8 +5,10 @@ import { Deferred, Effect, Fiber, Layer, Schema } from "effect"
 import * as Children from "../../src/kernel/Children.ts"
 import type * as Event from "../../src/kernel/Event.ts"
 import * as Run from "../../src/kernel/Run.ts"
+import * as Why from "../../src/kernel/Why.ts"
 import * as Usage from "../../src/kernel/Usage.ts"
 import * as Agent from "../../src/programs/Agent.ts"
+import * as ScreenEnd from "../../src/programs/ScreenEnd.ts"
 import * as LLM from "../../src/services/LLM.ts"
 import * as Record from "../../src/services/Record.ts"
 import * as Shop from "./Shop.ts"
@@ -209,6 +211,32 @@ describe("An agent as a tool", () => {
         { outcome: "ran-error" }
       )
       assert.deepInclude(settledOf(events)[0], { status: "failed" })
+    }).pipe(Effect.provide(Shop.services))
+  )
+})
+
+describe("What is shown of a run", () => {
+  it.effect("names its parent and its children", () =>
+    Effect.gen(function* () {
+      const { events } = yield* play(family(), script(3))
+      const runId = childrenOf(events)[0]?.runId ?? ""
+      const textOf = (all: ReadonlyArray<Event.Event>) =>
+        ScreenEnd.lines(Run.fold(all), { room: {} })
+          .map((line) => line.map(({ text }) => text).join(""))
+          .join("\n")
+      assert.include(textOf(events), `child    ${runId}, of pass 1: 2 passes`)
+      assert.include(textOf(yield* Shop.events(runId)), "parent   parent, call s3 of pass 1")
+    }).pipe(Effect.provide(Shop.services))
+  )
+})
+
+describe("Why.tool", () => {
+  it.effect("of a call that started a run names that run, and how to ask on", () =>
+    Effect.gen(function* () {
+      const { events } = yield* play(family(), script(3))
+      const runId = childrenOf(events)[0]?.runId ?? ""
+      const told = Why.tool(events, "s3").nodes.flatMap((node) => (node.kind === "root" ? [node.what] : []))
+      assert.isTrue(told.some((what) => what.endsWith(`wherefore why ${runId}`)))
     }).pipe(Effect.provide(Shop.services))
   )
 })
