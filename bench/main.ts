@@ -12,6 +12,7 @@ const benches = new Map<string, () => Promise<ReadonlyArray<Figure>>>([
   ["findings", async () => (await import("./findings.ts")).run()],
   ["placement", async () => (await import("./placement.ts")).run()],
   ["artifacts", async () => (await import("./artifacts.ts")).run()],
+  ["records", async () => (await import("./records.ts")).run()],
   ["deltas", async () => (await import("./deltas.ts")).run()],
   ["advance", async () => (await import("./advance.ts")).run()]
 ])

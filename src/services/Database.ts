@@ -162,12 +162,12 @@ const aloneIn =
       })
     const transact = (connection: Connection) =>
       Effect.gen(function* () {
-        const run = on(connection)
-        const rollback = Effect.ignore(run(sql`ROLLBACK`))
+        const run = (statement: string) => caught(connection.execute(statement, [], undefined))
+        const rollback = Effect.ignore(run("ROLLBACK"))
         // One that somebody left open is not ours to end: what is written in it may never be.
-        yield* run(sql`BEGIN IMMEDIATE`)
-        const result = yield* Effect.tapError(run(statement), () => rollback)
-        yield* Effect.catchAll(run(sql`COMMIT`), (error) =>
+        yield* run("BEGIN IMMEDIATE")
+        const result = yield* Effect.tapError(on(connection)(statement), () => rollback)
+        yield* Effect.catchAll(run("COMMIT"), (error) =>
           Effect.zipRight(rollback, Effect.fail(isUndone(codeOf(error)) ? error : new Unended({ error })))
         )
         return result

@@ -31,8 +31,8 @@ interface Run {
   readonly kept: Array<Kept>
   readonly wakeup: Wakeup.Wakeup
   position: RecordChain.Position
-  /** The first terminal event. */
-  ended?: { readonly seq: number; readonly status: Event.Status }
+  /** The number of the first terminal event. */
+  ended?: number
 }
 
 /** How many entries a chunk has at most. */
@@ -66,7 +66,7 @@ const entries = (
   type Next = Effect.Effect<Option.Option<readonly [Chunk.Chunk<Event.Entry>, number]>, RecordError.RecordError>
   const next = (at: number): Next =>
     Effect.suspend((): Next => {
-      const last = live && run.ended !== undefined ? run.ended.seq + 1 : Infinity
+      const last = live && run.ended !== undefined ? run.ended + 1 : Infinity
       const end = Math.min(to, last, run.kept.length, at + chunkSize)
       if (at < end) return Effect.map(slice(run, at, end), (chunk) => Option.some([chunk, end]))
       if (!live || at >= last) return Effect.succeedNone
@@ -75,15 +75,21 @@ const entries = (
   return Stream.unfoldChunkEffect(from, next)
 }
 
-const summary = ({ agent, ended, input, kept, position }: Run): Record.RunSummary => ({
-  runId: position.runId,
-  agent,
-  input,
-  startedAt: kept[0]?.at ?? 0,
-  lastAt: kept.at(-1)?.at ?? 0,
-  entries: kept.length,
-  ...(ended !== undefined && ended.seq === kept.length - 1 ? { status: ended.status } : {})
-})
+const summary = ({ agent, input, kept, position }: Run): Record.RunSummary => {
+  const last = kept.at(-1)
+  const event: unknown = last === undefined ? undefined : JSON.parse(last.text)
+  return {
+    runId: position.runId,
+    agent,
+    input,
+    startedAt: kept[0]?.at ?? 0,
+    lastAt: last?.at ?? 0,
+    entries: kept.length,
+    ...(EventText.is(event) && event._tag === "RunEnded" ? { status: event.status } : {})
+  }
+}
+
+const keyOf = (run: Run) => ({ runId: run.position.runId, startedAt: run.kept[0]?.at ?? 0, run })
 
 const begin = ({ agent, input, runId }: Event.RunStarted): Run => ({
   agent,
@@ -97,7 +103,7 @@ const add = (run: Run, at: number, { ended, texts }: RecordInput.Draft): void =>
   const before = run.position
   const hashes = RecordChain.links(before, at, texts)
   for (const [index, text] of texts.entries()) run.kept.push({ at, text, hash: hashes[index] ?? "" })
-  if (ended !== undefined) run.ended ??= { seq: before.seq + ended.index, status: ended.status }
+  if (ended !== undefined) run.ended ??= before.seq + ended.index
   run.position = { runId: before.runId, seq: before.seq + texts.length, hash: hashes.at(-1) ?? before.hash }
   Wakeup.notify(run.wakeup)
 }
@@ -131,8 +137,8 @@ export const make = (): Service => {
     tail: (runId, options) => read(runId, RecordInput.range(runId, options), true),
     list: (options) =>
       Effect.suspend(() =>
-        Either.map(RecordPage.of(Array.from(runs.values(), summary), options), ({ cursor, rows }) => ({
-          runs: rows,
+        Either.map(RecordPage.of(Array.from(runs.values(), keyOf), options), ({ cursor, rows }) => ({
+          runs: rows.map(({ run }) => summary(run)),
           ...(cursor === undefined ? {} : { cursor })
         }))
       )

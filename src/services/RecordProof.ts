@@ -32,7 +32,7 @@ export class Tampered extends Schema.TaggedError<Tampered>()("Tampered", {
   }
 }
 
-/** Without an anchor that was kept outside the store, nobody can see that the last entries were removed. */
+/** Beyond an anchor that was kept outside the store, nobody can see that the last entries were removed. */
 export const TailNotProvable = Schema.TaggedStruct("TailNotProvable", {
   code: Schema.String,
   what: Schema.String,
@@ -54,10 +54,13 @@ export interface Verified {
   readonly notice?: TailNotProvable
 }
 
-const notice = (entries: number): TailNotProvable => ({
+const notice = (entries: number, anchor: Anchor | undefined): TailNotProvable => ({
   _tag: "TailNotProvable",
   code: "WF-REC-012",
-  what: `The ${entries} entries follow from each other; entries removed from the end would not show.`,
+  what:
+    anchor === undefined
+      ? `The ${entries} entries follow from each other; entries removed from the end would not show.`
+      : `The entries after #${anchor.seq} follow from it; entries removed from behind them would not show.`,
   next: "Compare with a sequence number and hash that an append returned and that was kept elsewhere."
 })
 
@@ -119,6 +122,6 @@ export const verify = (
       runId: position.runId,
       entries: position.seq,
       hash: position.hash,
-      ...(anchor === undefined ? { notice: notice(position.seq) } : {})
+      ...(anchor?.seq === position.seq - 1 ? {} : { notice: notice(position.seq, anchor) })
     })
   })

@@ -37,6 +37,20 @@ describe("Printable", () => {
     )
   })
 
+  it("shows in an exact line whatever the eye would take for nothing, or for a space", () => {
+    const unseen = /\p{Default_Ignorable_Code_Point}|\p{Cc}|\p{Zl}|\p{Zp}|(?! )\p{Zs}/u
+    for (let code = 0; code <= 0x10ffff; code++) {
+      if (code >= 0xd800 && code <= 0xdfff) continue
+      const character = String.fromCodePoint(code)
+      const shown = Printable.exact(character)
+      if (!unseen.test(character) && shown === character) continue
+      const hex = code.toString(16).padStart(4, "0")
+      assert.strictEqual(shown, code > 0xffff ? `\\u{${hex}}` : `\\u${hex}`)
+      assert.notMatch(shown, unseen)
+    }
+    assert.strictEqual(Printable.exact("a b, ä, 漢字, 👍"), "a b, ä, 漢字, 👍")
+  })
+
   it("replaces half a surrogate pair, and only that", () => {
     assert.strictEqual(Printable.wellFormed("a\ud800b\udc00c😀\ud83d"), "a\ufffdb\ufffdc😀\ufffd")
     FastCheck.assert(

@@ -1,78 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Logger, LogLevel } from "effect"
-import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import * as fs from "node:fs"
 import * as Record from "../../src/services/Record.ts"
 import { received } from "../../src/services/RecordSuite.ts"
+import { acknowledged, appending, broken, reason, traceable } from "./RecordChild.ts"
 import * as Fixture from "./RecordFixture.ts"
 
-const child = new URL("./fixtures/appends.ts", import.meta.url).pathname
 const runId = "run-1"
-
-interface Outcome {
-  readonly lines: ReadonlyArray<string>
-  readonly signal: string | null
-  readonly trace: string
-}
-
-const end = (child: ChildProcess) => child.kill("SIGKILL")
-
-/** A process of its own that appends `count` times, under these options of `strace`. */
-const appending = (
-  directory: string,
-  options: {
-    readonly durability: "power-loss" | "process-crash"
-    readonly count: number
-    readonly strace?: ReadonlyArray<string>
-    /** What it waits for before it begins, and what it calls when it does. */
-    readonly ready?: Promise<void>
-    readonly onReady?: () => void
-  }
-) =>
-  Effect.async<Outcome>((resume) => {
-    const trace = `${directory}/trace`
-    const node = [
-      "--import",
-      "tsx",
-      child,
-      directory,
-      runId,
-      options.durability,
-      `${options.count}`,
-      options.ready === undefined ? "" : "wait"
-    ]
-    const [command, args] =
-      options.strace === undefined
-        ? [process.execPath, node]
-        : ["strace", ["-f", "-o", trace, ...options.strace, process.execPath, ...node]]
-    // One thread for what is not synchronous, so that calls are counted over the whole process.
-    const started = spawn(command, args, {
-      env: { ...process.env, UV_THREADPOOL_SIZE: "1" },
-      stdio: ["pipe", "pipe", "inherit"]
-    })
-    let said = ""
-    started.stdout.on("data", (data) => {
-      said += data
-      if (said === "ready\n") options.onReady?.()
-    })
-    void options.ready?.then(() => started.stdin.end("go\n"))
-    started.on("close", (_, signal) =>
-      resume(
-        Effect.sync(() => ({
-          lines: said.split("\n").slice(0, -1),
-          signal,
-          trace: fs.existsSync(trace) ? fs.readFileSync(trace, "utf8") : ""
-        }))
-      )
-    )
-    return Effect.sync(() => end(started))
-  })
-
-const acknowledged = (lines: ReadonlyArray<string>) =>
-  lines.flatMap((line) => {
-    const [, seq, hash] = /^ack (\d+) (\S+)$/.exec(line) ?? []
-    return seq === undefined || hash === undefined ? [] : [{ seq: Number(seq), hash }]
-  })
 
 /** The record is whole up to there, holds all that was acknowledged, and goes on. */
 const survives = (path: string, lines: ReadonlyArray<string>) =>
@@ -92,9 +26,6 @@ const survives = (path: string, lines: ReadonlyArray<string>) =>
       return entries
     })
   ).pipe(Logger.withMinimumLogLevel(LogLevel.None))
-
-const traceable = spawnSync("strace", ["-o", "/dev/null", "true"]).status === 0
-const reason = traceable ? "" : " (skipped: strace does not work here)"
 
 const killed = (call: string, when: number, path?: string) => ({
   name: `killed at ${call} ${when}${path === undefined ? "" : ` of the ${path.split(".").at(-1)}`}`,
@@ -116,14 +47,6 @@ const kills = [
   killed("symlink", 3),
   killed("unlink", 1, "run-1.lock"),
   killed("unlink", 5, "run-1.lock")
-]
-
-const broken = (call: string, error: string, when: number, path?: string) => [
-  ...(path === undefined ? [] : ["-P", path]),
-  "-e",
-  `trace=${call}`,
-  "-e",
-  `inject=${call}:error=${error}:when=${when}`
 ]
 
 describe("RecordCrash", () => {

@@ -193,6 +193,21 @@ for (const database of Database.databases) {
       })
     )
 
+    it.scoped("finds a last row whose number is one that was read, also where a block of rows ends before it", () =>
+      Effect.gen(function* () {
+        const opened = yield* database.open
+        const record = yield* Database.record(opened, opened.client)
+        yield* record.append(runId, 0, [started(runId)])
+        for (let seq = 1; seq < 31; seq++) yield* record.append(runId, seq, [received(`${seq}`)])
+        yield* record.append(runId, 31, [received("31"), received("32")])
+        yield* record.append(runId, 33, [ended])
+        yield* opened.sql`UPDATE ${opened.sql(`${opened.prefix}record`)} SET seq = 32 WHERE seq = 33`
+        const { entries, error } = yield* Fixture.readable(record.read(runId))
+        assert.lengthOf(entries, 33)
+        assert.deepInclude(error, { reason: "Corrupt", kind: "seq", seq: 33, lastGood: 32 })
+      })
+    )
+
     it.scoped("refuses what a later version wrote", () =>
       Effect.gen(function* () {
         const opened = yield* written
@@ -307,7 +322,11 @@ for (const database of Database.databases) {
           yield* (isPostgres ? Database.SQLite : database).open.pipe(Effect.flatMap(({ again }) => again))
         )
         const undone = other.withTransaction(
-          Effect.zipRight(record.append(runId, 7, [received("on")]), Effect.fail("changed my mind"))
+          Effect.gen(function* () {
+            yield* record.append(runId, 7, [received("on")])
+            assert.deepStrictEqual(yield* seqs(record), upTo(8))
+            return yield* Effect.fail("changed my mind")
+          })
         )
         assert.strictEqual(yield* Effect.flip(undone), "changed my mind")
         assert.deepStrictEqual(yield* seqs(record), upTo(8))
@@ -770,18 +789,32 @@ describe.skipIf(PostgreSQL.missing !== undefined)(`SqlRecord over PostgreSQL${Po
     )
   }
 
-  it.scoped("is not hurt by a query that was stopped for a reader who left", () =>
+  it.scoped("is not hurt by what was meant to stop the query of a reader who left", () =>
     Effect.gen(function* () {
       const opened = yield* PostgreSQL.open
+      const { prefix, sql } = opened
       const record = yield* Database.record(opened, yield* Database.postgres("", 1))
       yield* record.append(runId, 0, [started(runId)])
-      for (let seq = 1; seq <= 60; seq++) {
+      for (let seq = 1; seq <= 40; seq++) {
         const reader = yield* Effect.fork(Fixture.collect(record.read(runId)))
         for (let i = 0; i < seq % 7; i++) yield* Effect.promise(() => new Promise(setImmediate))
         yield* Fiber.interrupt(reader)
         yield* record.append(runId, seq, [received(`${seq}`)])
       }
-      assert.deepStrictEqual(yield* seqs(record), upTo(61))
+      // Stopped once, and stopped always.
+      yield* sql.unsafe(`CREATE SEQUENCE ${prefix}times`)
+      yield* sql.unsafe(`CREATE FUNCTION ${prefix}stop() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN IF nextval('${prefix}times') <> 2 THEN RAISE EXCEPTION 'stopped' USING ERRCODE = '57014'; END IF; RETURN NEW; END $$`)
+      yield* sql.unsafe(
+        `CREATE TRIGGER stop BEFORE INSERT ON ${prefix}record FOR EACH ROW EXECUTE FUNCTION ${prefix}stop()`
+      )
+      yield* Effect.addFinalizer(() =>
+        Effect.orDie(sql.unsafe(`DROP FUNCTION ${prefix}stop() CASCADE; DROP SEQUENCE ${prefix}times`))
+      )
+      yield* record.append(runId, 41, [received("41")])
+      const error = yield* Effect.flip(record.append(runId, 42, [received("42")]))
+      assert.deepInclude(error, { reason: "Unavailable", found: "57014", outcome: "not-applied", isRetryable: true })
+      assert.deepStrictEqual(yield* seqs(record), upTo(42))
     })
   )
 })
