@@ -9,6 +9,7 @@ import * as AnswerEvent from "./AnswerEvent.ts"
 import * as Artifact from "./Artifact.ts"
 import * as ArtifactEvent from "./ArtifactEvent.ts"
 import * as BudgetEvent from "./BudgetEvent.ts"
+import * as DriveEvent from "./DriveEvent.ts"
 import * as CallOutcome from "./CallOutcome.ts"
 import * as ChildEvent from "./ChildEvent.ts"
 import * as CheckEvent from "./CheckEvent.ts"
@@ -354,7 +355,11 @@ export const Event = Schema.Union(
   ...WindowEvent.WindowEvent.members,
   ...WaitEvent.WaitEvent.members,
   ...BudgetEvent.BudgetEvent.members,
+<<<<<<< HEAD
   ...ChildEvent.ChildEvent.members
+=======
+  ...DriveEvent.DriveEvent.members
+>>>>>>> main
 )
 export type Event = typeof Event.Type
 

@@ -18,6 +18,7 @@ import * as FindingState from "./FindingState.ts"
 import * as FoldArtifact from "./FoldArtifact.ts"
 import * as FoldBudget from "./FoldBudget.ts"
 import * as FoldCall from "./FoldCall.ts"
+import * as FoldDrive from "./FoldDrive.ts"
 import * as FoldSaid from "./FoldSaid.ts"
 import * as FoldSelection from "./FoldSelection.ts"
 import type * as GroundingEvent from "./GroundingEvent.ts"
@@ -248,9 +249,15 @@ const apply = (state: State.State, event: Event.Event): State.State => {
     case "RunResumed":
     case "CallRepeated":
       return FoldBudget.step(state, event)
+<<<<<<< HEAD
     case "ChildStarted":
     case "ChildSettled":
       return Children.step(state, event)
+=======
+    case "RunClaimed":
+    case "CancelAsked":
+      return FoldDrive.step(state, event)
+>>>>>>> main
     case "WindowTrimmed":
     case "SummaryAsked":
     case "SummaryReplied":

@@ -106,6 +106,9 @@ export interface State extends Wire.Source {
   readonly checks?: CheckState.CheckState
   /** What the run has waited for from persons. Absent while it has not. */
   readonly waiting?: Waiting.Waiting
+  /** How often the run was taken over, and whether somebody wants it to end. */
+  readonly claims?: number
+  readonly cancelled?: true
   readonly violations: ReadonlyArray<Violation>
 }
 

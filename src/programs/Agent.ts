@@ -54,6 +54,7 @@ export type { DriveOptions, Limits, Options, RunOptions } from "./AgentOptions.t
 
 export { AnswerInvalid, AnswerUngrounded, ChecksBlind, InvalidAgent, RunExists, RunOpen } from "./AgentError.ts"
 export { DecisionRefused } from "../kernel/Decision.ts"
+export { FencedOut } from "./FencedOut.ts"
 export { decide, resolve } from "./AgentDecisions.ts"
 export type { Decided } from "./AgentDecisions.ts"
 export type { AgentError } from "./AgentError.ts"

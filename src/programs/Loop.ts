@@ -34,8 +34,13 @@ import * as AgentAnswer from "./AgentAnswer.ts"
 import type * as ArtifactDesk from "./ArtifactDesk.ts"
 import * as AppendSize from "./AppendSize.ts"
 import * as ArtifactLoan from "./ArtifactLoan.ts"
+<<<<<<< HEAD
 import * as Child from "./Child.ts"
+=======
+import * as Custody from "./Custody.ts"
+>>>>>>> main
 import * as Dispatch from "./Dispatch.ts"
+import { FencedOut } from "./FencedOut.ts"
 import * as Rebase from "./Rebase.ts"
 import * as Reply from "./Reply.ts"
 import type * as ServedResult from "./ServedResult.ts"
@@ -72,7 +77,7 @@ export interface Options {
 const settledRows = ({ checks }: State.State, toolCallId: string) =>
   (checks?.claims?.ledger ?? []).filter((row) => row.toolCallId === toolCallId).slice(0, 1)
 
-type Failure = LLM.LLMError | Record.RecordError | Record.RecordConflict
+type Failure = LLM.LLMError | Record.RecordError | Record.RecordConflict | FencedOut
 
 /** Drives a run from `state`, whose events are on the record, and the `first` that are not yet, to its terminal event, or until it waits for a person. */
 export const drive = (
@@ -170,7 +175,7 @@ export const drive = (
       Effect.matchEffect(reply, {
         onSuccess: (one) => Effect.succeed(Either.right(one)),
         onFailure: (error) =>
-          error instanceof Record.RecordError || error instanceof Record.RecordConflict
+          error instanceof Record.RecordError || error instanceof Record.RecordConflict || error instanceof FencedOut
             ? Effect.fail(error)
             : Effect.succeed(Either.left(error))
       })
@@ -309,16 +314,30 @@ export const drive = (
       })
 
     const asked = AgentAnswer.asked(options.spec, options.answer, llm.answers === "json")
-    const onward = Effect.gen(function* () {
-      happen(first)
-      while (true) {
-        const elapsedMs = yield* elapsed
-        const spec: Run.Spec = {
+    const decided = Effect.map(elapsed, (elapsedMs) =>
+      Run.decide(
+        {
           ...asked,
           elapsedMs,
           ...(llm.model === undefined ? {} : { provider: llm.model.provider, model: llm.model.id })
-        }
-        const { command, events } = Run.decide(spec, state)
+        },
+        state
+      )
+    )
+    const custody = yield* Custody.Custody
+    const onward = Effect.gen(function* () {
+      const isCancelled = recorded.cancelled === true
+      // One that still waits for a person is not driven: nothing is written of it.
+      if (!isCancelled && recorded.started !== undefined && recorded.ended === undefined) {
+        const { command, events } = yield* decided
+        if (command._tag === "AwaitDecision" && events.length === 0) return { state }
+      }
+      const claim = Custody.claim(custody, recorded)
+      happen([...claim, ...first])
+      if (claim.length > 0) yield* commit
+      while (true) {
+        if (state.cancelled === true) yield* stop(Refusal.interrupted)
+        const { command, events } = yield* decided
         happen(events)
         switch (command._tag) {
           case "CallModel":
@@ -364,9 +383,10 @@ export const drive = (
       }
     })
 
-    const driven = Effect.onInterrupt(onward, () =>
-      Effect.ignoreLogged(Effect.zipRight(stop(Refusal.interrupted), commit))
-    )
+    const driven =
+      custody === undefined
+        ? Effect.onInterrupt(onward, () => Effect.ignoreLogged(Effect.zipRight(stop(Refusal.interrupted), commit)))
+        : onward
     const { steering } = options
     if (steering === undefined) return yield* driven
     return yield* Wheel.attached(steering, { spec: options.spec, state: () => state, happen }, driven)

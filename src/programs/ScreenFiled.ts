@@ -192,6 +192,33 @@ export const of = (event: Event.Event, state: State.State): Filed | undefined =>
     }
     case "RunResumed":
       return { verb: "resumed", text: `after ${ScreenLine.duration(event.idleMs)}` }
+    case "RunClaimed":
+      return { verb: "claimed", text: `by ${ScreenLine.oneLine(event.by)}, take-over ${event.ordinal}` }
+    case "CancelAsked":
+      return { verb: "cancel", style: "warn", text: `asked by ${ScreenLine.oneLine(event.by)}` }
+    case "ApprovalAsked": {
+      const again = event.replaces === undefined ? "" : ", again: it had changed"
+      return {
+        verb: "waits",
+        style: "warn",
+        text: `${named(event.toolName)} (${named(event.toolCallId)}) for an approval${again}`
+      }
+    }
+    case "ApprovalDecided": {
+      const { by, note, toolCallId, toolName, verdict } = event
+      const why = note === undefined ? "" : `: ${note}`
+      const text = `${named(toolName)} (${named(toolCallId)}) by ${named(by)}${why}`
+      return verdict === "approve" ? { verb: "approved", style: "good", text } : { verb: "denied", style: "warn", text }
+    }
+    case "CallProbed":
+      return { verb: "probed", text: `${named(event.toolName)} (${named(event.toolCallId)}): ${event.verdict}` }
+    case "CallResolved": {
+      const { because, by, toolCallId, toolName, verdict } = event
+      return {
+        verb: "found",
+        text: `${named(toolName)} (${named(toolCallId)}) ${verdict}, by ${named(by)}: ${because}`
+      }
+    }
     case "WindowTrimmed":
       return { verb: "left", text: leftText(event) }
     case "SummaryReplied":

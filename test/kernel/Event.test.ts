@@ -82,9 +82,14 @@ describe("Event", () => {
       "CallResolved",
       "ClosingAsked",
       "RunResumed",
+<<<<<<< HEAD
       "CallRepeated",
       "ChildStarted",
       "ChildSettled"
+=======
+      "RunClaimed",
+      "CancelAsked"
+>>>>>>> main
     ])
   })
 

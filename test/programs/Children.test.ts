@@ -69,7 +69,7 @@ const play = (kin: ReturnType<typeof family>, steps: LLM.Steps) =>
   Effect.gen(function* () {
     const outcome = yield* Agent.run(kin.agent, "How many books?", { runId: "parent" })
     return { outcome, events: yield* Shop.events("parent") }
-  }).pipe(Effect.provide(kin.layer), Effect.provide(LLM.layerScripted(steps)))
+  }).pipe(Effect.provide(Layer.provideMerge(kin.layer, LLM.layerScripted(steps))))
 
 describe("An agent as a tool", () => {
   it.effect("runs with a record of its own, which both name before it starts", () =>
@@ -320,7 +320,7 @@ describe("Children of many runs", () => {
         runs,
         (canary) => Agent.run(kin.agent, `Ask of ${canary}.`, { runId: `r${canary}` }),
         { concurrency: "unbounded" }
-      ).pipe(Effect.provide(kin.layer), Effect.provide(LLM.layerScripted(steps)))
+      ).pipe(Effect.provide(Layer.provideMerge(kin.layer, LLM.layerScripted(steps))))
       for (const [canary, { answer = "" }] of outcomes.entries()) {
         assert.include(answer, `shelf ${canary} has ${canary * 2} books`)
       }
