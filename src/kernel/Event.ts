@@ -355,11 +355,8 @@ export const Event = Schema.Union(
   ...WindowEvent.WindowEvent.members,
   ...WaitEvent.WaitEvent.members,
   ...BudgetEvent.BudgetEvent.members,
-<<<<<<< HEAD
-  ...ChildEvent.ChildEvent.members
-=======
+  ...ChildEvent.ChildEvent.members,
   ...DriveEvent.DriveEvent.members
->>>>>>> main
 )
 export type Event = typeof Event.Type
 

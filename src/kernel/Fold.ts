@@ -249,15 +249,12 @@ const apply = (state: State.State, event: Event.Event): State.State => {
     case "RunResumed":
     case "CallRepeated":
       return FoldBudget.step(state, event)
-<<<<<<< HEAD
     case "ChildStarted":
     case "ChildSettled":
       return Children.step(state, event)
-=======
     case "RunClaimed":
     case "CancelAsked":
       return FoldDrive.step(state, event)
->>>>>>> main
     case "WindowTrimmed":
     case "SummaryAsked":
     case "SummaryReplied":

@@ -34,11 +34,8 @@ import * as AgentAnswer from "./AgentAnswer.ts"
 import type * as ArtifactDesk from "./ArtifactDesk.ts"
 import * as AppendSize from "./AppendSize.ts"
 import * as ArtifactLoan from "./ArtifactLoan.ts"
-<<<<<<< HEAD
 import * as Child from "./Child.ts"
-=======
 import * as Custody from "./Custody.ts"
->>>>>>> main
 import * as Dispatch from "./Dispatch.ts"
 import { FencedOut } from "./FencedOut.ts"
 import * as Rebase from "./Rebase.ts"

@@ -82,14 +82,11 @@ describe("Event", () => {
       "CallResolved",
       "ClosingAsked",
       "RunResumed",
-<<<<<<< HEAD
       "CallRepeated",
       "ChildStarted",
-      "ChildSettled"
-=======
+      "ChildSettled",
       "RunClaimed",
       "CancelAsked"
->>>>>>> main
     ])
   })
 
