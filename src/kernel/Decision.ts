@@ -155,13 +155,13 @@ export const approval = (runId: string, state: State.State, given: Approval): Ju
       found: Printable.quote(argsDigest)
     })
   }
-  if (found.decided !== undefined) return decided(runId, found, verdict)
   const isOpen = State.unsettled(state).some((one) => one.toolCallId === toolCallId)
+  if (isOpen && iteration === state.iteration && Waiting.askOf(state, toolCallId) !== found) {
+    return refuse(runId, "stale", `The approval of ${call} was asked for again, for something else.`, look)
+  }
+  if (found.decided !== undefined) return decided(runId, found, verdict)
   if (state.ended !== undefined || iteration !== state.iteration || !isOpen) {
     return refuse(runId, "late", `${call[0]?.toUpperCase()}${call.slice(1)} waits no more.`, "Nothing was run for it.")
-  }
-  if (Waiting.askOf(state, toolCallId) !== found) {
-    return refuse(runId, "stale", `The approval of ${call} was asked for again, for something else.`, look)
   }
   return Either.right({
     _tag: "ApprovalDecided",

@@ -10,6 +10,7 @@ import * as ArtifactEvent from "./ArtifactEvent.ts"
 import * as Boundary from "./Boundary.ts"
 import * as Budget from "./Budget.ts"
 import * as CheckState from "./CheckState.ts"
+import * as Children from "./Children.ts"
 import * as CoverageEvent from "./CoverageEvent.ts"
 import type * as Event from "./Event.ts"
 import type * as FindingEvent from "./FindingEvent.ts"
@@ -17,6 +18,7 @@ import * as FindingState from "./FindingState.ts"
 import * as FoldArtifact from "./FoldArtifact.ts"
 import * as FoldBudget from "./FoldBudget.ts"
 import * as FoldCall from "./FoldCall.ts"
+import * as FoldDrive from "./FoldDrive.ts"
 import * as FoldSaid from "./FoldSaid.ts"
 import * as FoldSelection from "./FoldSelection.ts"
 import type * as GroundingEvent from "./GroundingEvent.ts"
@@ -245,7 +247,14 @@ const apply = (state: State.State, event: Event.Event): State.State => {
       )
     case "ClosingAsked":
     case "RunResumed":
+    case "CallRepeated":
       return FoldBudget.step(state, event)
+    case "ChildStarted":
+    case "ChildSettled":
+      return Children.step(state, event)
+    case "RunClaimed":
+    case "CancelAsked":
+      return FoldDrive.step(state, event)
     case "WindowTrimmed":
     case "SummaryAsked":
     case "SummaryReplied":

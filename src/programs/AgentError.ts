@@ -14,6 +14,7 @@ import * as Refusal from "../kernel/Refusal.ts"
 import type * as State from "../kernel/State.ts"
 import type * as LLM from "../services/LLM.ts"
 import * as Record from "../services/Record.ts"
+import type * as FencedOut from "./FencedOut.ts"
 
 /** The definition or the input of a run is not one that can be run. Nothing was recorded. */
 export class InvalidAgent extends Schema.TaggedError<InvalidAgent>()("InvalidAgent", {
@@ -86,6 +87,7 @@ export type AgentError =
   | LLM.LLMError
   | Record.RecordError
   | Record.RecordConflict
+  | FencedOut.FencedOut
   | InvalidAgent
   | RunOpen
   | RunExists

@@ -8,9 +8,13 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type * as Event from "../kernel/Event.ts"
 import * as Run from "../kernel/Run.ts"
+import * as Waiting from "../kernel/Waiting.ts"
 import * as Record from "../services/Record.ts"
 
-/** The state of a run on the record; when it started, and when its last entry was written, in milliseconds since the epoch. */
+/**
+ * The state of a run on the record; when it started, and when whoever drove it wrote its last entry, in milliseconds since
+ * the epoch. What persons decide is written while nobody may drive it.
+ */
 export const load = (runId: string) =>
   Effect.gen(function* () {
     const record = yield* Record.Record
@@ -22,7 +26,7 @@ export const load = (runId: string) =>
       Effect.sync(() => {
         for (const { at, event } of entries) {
           startedAt ??= at
-          lastAt = at
+          if (event._tag !== "ApprovalDecided" && event._tag !== "CallResolved") lastAt = at
           if (event._tag === "RunResumed") idleMs += event.idleMs
           state = Run.step(state, event)
         }
@@ -39,7 +43,9 @@ export const resume = (runId: string, { wallTimeMs }: Event.Limits) =>
   Effect.gen(function* () {
     const { idleMs, lastAt, startedAt, state } = yield* load(runId)
     const gap = Math.max(0, (yield* Clock.currentTimeMillis) - lastAt)
-    const isIdle = wallTimeMs !== undefined && gap > 0 && state.started !== undefined && state.ended === undefined
+    // A run that waits for a person is not driven by looking at it.
+    const isOpen = state.started !== undefined && state.ended === undefined && !Waiting.isWaiting(state)
+    const isIdle = wallTimeMs !== undefined && gap > 0 && isOpen
     const resumed: ReadonlyArray<Event.Event> = isIdle ? [{ _tag: "RunResumed", idleMs: gap }] : []
     return { state, drivenSince: startedAt + idleMs + (isIdle ? gap : 0), resumed }
   })

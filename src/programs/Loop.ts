@@ -19,7 +19,9 @@ import type * as Event from "../kernel/Event.ts"
 import * as Answering from "../kernel/Answering.ts"
 import * as Budget from "../kernel/Budget.ts"
 import * as Call from "../kernel/Call.ts"
+import * as Children from "../kernel/Children.ts"
 import * as Closing from "../kernel/Closing.ts"
+import type * as Message from "../kernel/Message.ts"
 import * as Refusal from "../kernel/Refusal.ts"
 import * as Run from "../kernel/Run.ts"
 import * as SkillMap from "../kernel/SkillMap.ts"
@@ -32,7 +34,10 @@ import * as AgentAnswer from "./AgentAnswer.ts"
 import type * as ArtifactDesk from "./ArtifactDesk.ts"
 import * as AppendSize from "./AppendSize.ts"
 import * as ArtifactLoan from "./ArtifactLoan.ts"
+import * as Child from "./Child.ts"
+import * as Custody from "./Custody.ts"
 import * as Dispatch from "./Dispatch.ts"
+import { FencedOut } from "./FencedOut.ts"
 import * as Rebase from "./Rebase.ts"
 import * as Reply from "./Reply.ts"
 import type * as ServedResult from "./ServedResult.ts"
@@ -69,7 +74,7 @@ export interface Options {
 const settledRows = ({ checks }: State.State, toolCallId: string) =>
   (checks?.claims?.ledger ?? []).filter((row) => row.toolCallId === toolCallId).slice(0, 1)
 
-type Failure = LLM.LLMError | Record.RecordError | Record.RecordConflict
+type Failure = LLM.LLMError | Record.RecordError | Record.RecordConflict | FencedOut
 
 /** Drives a run from `state`, whose events are on the record, and the `first` that are not yet, to its terminal event, or until it waits for a person. */
 export const drive = (
@@ -167,7 +172,7 @@ export const drive = (
       Effect.matchEffect(reply, {
         onSuccess: (one) => Effect.succeed(Either.right(one)),
         onFailure: (error) =>
-          error instanceof Record.RecordError || error instanceof Record.RecordConflict
+          error instanceof Record.RecordError || error instanceof Record.RecordConflict || error instanceof FencedOut
             ? Effect.fail(error)
             : Effect.succeed(Either.left(error))
       })
@@ -245,23 +250,39 @@ export const drive = (
           desk,
           gate: { rules: options.approval, state },
           lend,
+          childOf: (toolCallId) => Children.of(state, iteration, toolCallId),
           ...(claims === undefined ? {} : { claims: claims.declared })
         }
         const judged = yield* inTime(Effect.forEach(calls, (call) => Dispatch.check(dispatch, call)))
         if (Option.isNone(judged)) return yield* outOfTime
         let more = 0
+        let children = 0
+        const childOf = ({ toolName }: Message.ToolCall) => options.tools.get(toolName)?.child
         const checked = judged.value.map((one): Dispatch.Ready => {
           if (one._tag === "Settled" || one.planned.started) return one
           if (Answering.isTool(state.started, one.planned.call.toolName)) return one
-          const refusal = Call.unaffordable(state, limits, more)
-          if (refusal === undefined && one._tag === "Ready") more += 1
           const { call } = one.planned
+          const isChild = one._tag === "Ready" && childOf(call) !== undefined
+          const refusal =
+            Call.unaffordable(state, limits, more) ?? (isChild ? Children.refusal(limits, state, children) : undefined)
+          if (refusal === undefined && one._tag === "Ready") more += 1
+          if (refusal === undefined && isChild) children += 1
           return refusal === undefined ? one : Dispatch.refused(dispatch, call, refusal)
         })
         const ready = checked.flatMap((one) => (one._tag === "Ready" ? [one] : []))
         happen(checked.flatMap((one) => (one._tag === "Asked" ? [one.event] : [])))
         if (ready.length > 0) {
           happen(ready.flatMap((one) => Dispatch.begun(dispatch, one)))
+          happen(
+            Child.started(
+              state,
+              limits,
+              yield* elapsed,
+              iteration,
+              ready.map(({ planned }) => planned.call),
+              childOf
+            )
+          )
           yield* commit
         }
         const settle = (one: Exclude<Dispatch.Ready, { readonly _tag: "Asked" }>) =>
@@ -290,16 +311,30 @@ export const drive = (
       })
 
     const asked = AgentAnswer.asked(options.spec, options.answer, llm.answers === "json")
-    const onward = Effect.gen(function* () {
-      happen(first)
-      while (true) {
-        const elapsedMs = yield* elapsed
-        const spec: Run.Spec = {
+    const decided = Effect.map(elapsed, (elapsedMs) =>
+      Run.decide(
+        {
           ...asked,
           elapsedMs,
           ...(llm.model === undefined ? {} : { provider: llm.model.provider, model: llm.model.id })
-        }
-        const { command, events } = Run.decide(spec, state)
+        },
+        state
+      )
+    )
+    const custody = yield* Custody.Custody
+    const onward = Effect.gen(function* () {
+      const isCancelled = recorded.cancelled === true
+      // One that still waits for a person is not driven: nothing is written of it.
+      if (!isCancelled && recorded.started !== undefined && recorded.ended === undefined) {
+        const { command, events } = yield* decided
+        if (command._tag === "AwaitDecision" && events.length === 0) return { state }
+      }
+      const claim = Custody.claim(custody, recorded)
+      happen([...claim, ...first])
+      if (claim.length > 0) yield* commit
+      while (true) {
+        if (state.cancelled === true) yield* stop(Refusal.interrupted)
+        const { command, events } = yield* decided
         happen(events)
         switch (command._tag) {
           case "CallModel":
@@ -345,9 +380,10 @@ export const drive = (
       }
     })
 
-    const driven = Effect.onInterrupt(onward, () =>
-      Effect.ignoreLogged(Effect.zipRight(stop(Refusal.interrupted), commit))
-    )
+    const driven =
+      custody === undefined
+        ? Effect.onInterrupt(onward, () => Effect.ignoreLogged(Effect.zipRight(stop(Refusal.interrupted), commit)))
+        : onward
     const { steering } = options
     if (steering === undefined) return yield* driven
     return yield* Wheel.attached(steering, { spec: options.spec, state: () => state, happen }, driven)

@@ -13,6 +13,7 @@ import type * as Event from "../kernel/Event.ts"
 import * as Run from "../kernel/Run.ts"
 import type * as State from "../kernel/State.ts"
 import * as Record from "../services/Record.ts"
+import * as FencedOut from "./FencedOut.ts"
 import * as LoadedRun from "./LoadedRun.ts"
 
 export interface Rebased {
@@ -20,16 +21,25 @@ export interface Rebased {
   readonly decided: ReadonlyArray<Event.Entry>
 }
 
-/** The run with all that its record holds, and then what is `pending`; nothing if others wrote more than decisions from `from` on. */
+/** What persons may add to the record of a run while it is driven. */
+const isDecision = ({ event }: Event.Entry): boolean => event._tag === "ApprovalDecided" || event._tag === "CancelAsked"
+
+/**
+ * The run with all that its record holds, and then what is `pending`; nothing if others wrote more than decisions from `from`
+ * on. Fails if they took the run over.
+ */
 export const onto = (
   record: Context.Tag.Service<Record.Record>,
   runId: string,
   from: number,
   pending: ReadonlyArray<Event.Event>
-): Effect.Effect<Option.Option<Rebased>, Record.RecordError> =>
+): Effect.Effect<Option.Option<Rebased>, Record.RecordError | FencedOut.FencedOut> =>
   Effect.gen(function* () {
     const { state } = yield* Effect.provideService(LoadedRun.load(runId), Record.Record, record)
     const decided = Chunk.toReadonlyArray(yield* Stream.runCollect(record.read(runId, { from, to: state.seq })))
-    const isDecided = decided.length > 0 && decided.every(({ event }) => event._tag === "ApprovalDecided")
+    for (const { event } of decided.toReversed()) {
+      if (event._tag === "RunClaimed") return yield* FencedOut.by(runId, event)
+    }
+    const isDecided = decided.length > 0 && decided.every(isDecision)
     return isDecided ? Option.some({ state: pending.reduce(Run.step, state), decided }) : Option.none()
   })

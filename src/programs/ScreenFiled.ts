@@ -175,8 +175,50 @@ export const of = (event: Event.Event, state: State.State): Filed | undefined =>
     }
     case "ClosingAsked":
       return { verb: "closing", style: "warn", text: event.reason.what }
+    case "CallRepeated":
+      return {
+        verb: "repeats",
+        style: "warn",
+        text: `${named(event.toolName)} came to the same ${event.occurrences} times`
+      }
+    case "ChildStarted":
+      return { verb: "child", text: `${named(event.toolName)} runs as ${named(event.runId)}` }
+    case "ChildSettled": {
+      const { runId, spent, status } = event
+      return {
+        verb: "child",
+        text: `${named(runId)} ${status} after ${ScreenLine.counted(spent.passes, "pass", "passes")}`
+      }
+    }
     case "RunResumed":
       return { verb: "resumed", text: `after ${ScreenLine.duration(event.idleMs)}` }
+    case "RunClaimed":
+      return { verb: "claimed", text: `by ${ScreenLine.oneLine(event.by)}, take-over ${event.ordinal}` }
+    case "CancelAsked":
+      return { verb: "cancel", style: "warn", text: `asked by ${ScreenLine.oneLine(event.by)}` }
+    case "ApprovalAsked": {
+      const again = event.replaces === undefined ? "" : ", again: it had changed"
+      return {
+        verb: "waits",
+        style: "warn",
+        text: `${named(event.toolName)} (${named(event.toolCallId)}) for an approval${again}`
+      }
+    }
+    case "ApprovalDecided": {
+      const { by, note, toolCallId, toolName, verdict } = event
+      const why = note === undefined ? "" : `: ${note}`
+      const text = `${named(toolName)} (${named(toolCallId)}) by ${named(by)}${why}`
+      return verdict === "approve" ? { verb: "approved", style: "good", text } : { verb: "denied", style: "warn", text }
+    }
+    case "CallProbed":
+      return { verb: "probed", text: `${named(event.toolName)} (${named(event.toolCallId)}): ${event.verdict}` }
+    case "CallResolved": {
+      const { because, by, toolCallId, toolName, verdict } = event
+      return {
+        verb: "found",
+        text: `${named(toolName)} (${named(toolCallId)}) ${verdict}, by ${named(by)}: ${because}`
+      }
+    }
     case "WindowTrimmed":
       return { verb: "left", text: leftText(event) }
     case "SummaryReplied":

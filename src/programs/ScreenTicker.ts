@@ -8,7 +8,7 @@ import type * as Event from "../kernel/Event.ts"
 import * as Json from "../kernel/Json.ts"
 import * as Run from "../kernel/Run.ts"
 import * as Sources from "../kernel/Sources.ts"
-import type * as State from "../kernel/State.ts"
+import * as State from "../kernel/State.ts"
 import * as WindowState from "../kernel/WindowState.ts"
 import * as Wire from "../kernel/Wire.ts"
 import * as Written from "../kernel/Written.ts"
@@ -287,7 +287,9 @@ export const status = (
   }
   const summary = WindowState.asking(state)
   if (summary !== undefined) return line(`▸ pass ${summary.iteration} · asking for a summary · ${time}`)
-  const { startedCalls, transcript } = state
+  const { transcript } = state
+  const open = new Set(State.unsettled(state).map(({ toolCallId }) => toolCallId))
+  const startedCalls = state.startedCalls.filter(({ toolCallId }) => open.has(toolCallId))
   const [running] = startedCalls
   const name = transcript.open?.calls.find(({ toolCallId }) => toolCallId === running?.toolCallId)?.toolName
   if (name === undefined) return undefined

@@ -81,7 +81,12 @@ describe("Event", () => {
       "CallProbed",
       "CallResolved",
       "ClosingAsked",
-      "RunResumed"
+      "RunResumed",
+      "CallRepeated",
+      "ChildStarted",
+      "ChildSettled",
+      "RunClaimed",
+      "CancelAsked"
     ])
   })
 

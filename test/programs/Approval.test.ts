@@ -13,6 +13,7 @@ import * as Approval from "../../src/programs/Approval.ts"
 import * as LLM from "../../src/services/LLM.ts"
 import * as Record from "../../src/services/Record.ts"
 import * as Bank from "./Bank.ts"
+import * as Mortal from "./Mortal.ts"
 import * as Shop from "./Shop.ts"
 
 const approvals = (outcome: { readonly pending: ReadonlyArray<Outcome.Pending> }) =>
@@ -45,6 +46,7 @@ const tags = (events: ReadonlyArray<Event.Event>) =>
 const lawful = (events: ReadonlyArray<Event.Event>) => {
   const state = Run.fold(events)
   assert.deepStrictEqual(state.violations, [])
+  if (state.transcript.open === undefined) assert.deepStrictEqual(state.waiting?.early ?? [], [])
   assert.isTrue(events.every(Schema.is(Event.Event)))
   for (const { projectedHash, recordedHash } of state.marks) assert.strictEqual(projectedHash, recordedHash)
 }
@@ -392,15 +394,20 @@ describe("A decision", () => {
     }
   }
 
-  it.effect("is late once the run was stopped", () =>
+  it.effect("is late once the run was stopped, which settles what waits and keeps what others came to", () =>
     Effect.gen(function* () {
-      const one = approvals(yield* start(Bank.agent(), [], script))[0]
+      const calls = Bank.model(Bank.pay("a"), Bank.look("x"), Bank.pay("b"), Bank.mail("y"))
+      const one = approvals(yield* start(Bank.agent(), [], calls))[0]
       if (one === undefined) return assert.fail("it waits")
       const record = yield* Record.Record
       const events = yield* Shop.events("r")
       const aborted = Run.abort(Run.fold(events), Refusal.interrupted, 1)
       yield* record.append("r", events.length, aborted)
       lawful(yield* Shop.events("r"))
+      const results = Run.fold(yield* Shop.events("r")).messages.flatMap(({ message }) =>
+        message.role === "tool" ? [`${message.toolCallId} ${message.outcome}`] : []
+      )
+      assert.deepStrictEqual(results, ["a aborted", "x ran-ok", "b aborted", "y ran-ok"])
       assert.strictEqual(yield* refusal(Agent.decide("r", decision(one))), "late")
     }).pipe(Effect.provide(alone))
   )
@@ -468,11 +475,9 @@ describe("What was approved", () => {
         const asked = (yield* Shop.events("r")).findLast((event) => event._tag === "ApprovalAsked")
         assert.strictEqual(asked?.replaces, first.ticket)
         // The old ticket is worth nothing, whoever holds it.
-        assert.strictEqual(yield* refusal(Agent.decide("r", decision(first))), "doubled")
-        assert.strictEqual(
-          yield* refusal(Agent.decide("r", { ...decision(second), ticket: first.ticket })),
-          first.argsDigest === second.argsDigest ? "doubled" : "stale"
-        )
+        assert.strictEqual(yield* refusal(Agent.decide("r", decision(first))), "stale")
+        const swapped = { ...decision(second), ticket: first.ticket }
+        assert.strictEqual(yield* refusal(Agent.decide("r", swapped)), "stale")
         yield* Agent.decide("r", decision(second))
         assert.strictEqual((yield* goOn(changed, ran, script)).answer, "a ran-ok, b ran-ok")
         assert.lengthOf(ran, 2)
@@ -504,6 +509,78 @@ describe("What was approved", () => {
       assert.strictEqual(after.status, "waiting")
       assert.deepStrictEqual(ran, ["look b"])
       assert.lengthOf(Run.fold(yield* Shop.events("r")).violations, forged.length)
+    }).pipe(Effect.provide(alone))
+  )
+})
+
+describe("A call that was approved and lost", () => {
+  const script = Bank.model(Bank.pay("a"))
+  const Pay = Tool.make("pay", {
+    parameters: { to: Schema.String, amount: Schema.NumberFromString },
+    success: Schema.String
+  })
+    .annotate(Tool.Idempotent, true)
+    .annotate(Approval.Approval, "ask")
+  const changedTo = (tool: Tool.Any): ReturnType<typeof Bank.agent> => {
+    const own = Bank.agent()
+    const changed = Agent.make({ name: "bank", instructions: "", toolkit: Toolkit.make(tool) })
+    return { ...own, tools: new Map([...own.tools, ...changed.tools]) }
+  }
+  for (const [what, tool, ran, status] of [
+    ["again, as what it was approved as", Pay, 2, "answered"],
+    [
+      "not as something else, whatever needs an approval today",
+      Tool.make("pay", {
+        description: "Pays at once.",
+        parameters: Pay.parametersSchema.fields,
+        success: Schema.String
+      }),
+      1,
+      "waiting"
+    ]
+  ] as const) {
+    it.effect(`runs ${what}`, () =>
+      Effect.gen(function* () {
+        const did: Bank.Ran = []
+        const agent = changedTo(Pay)
+        yield* Agent.decide("r", decision(only(yield* start(agent, did, script))))
+        yield* Effect.exit(goOn(agent, did, script).pipe(Effect.provide(Mortal.layer({ at: 2, kept: "nothing" }))))
+        assert.strictEqual((yield* Shop.events("r")).at(-1)?._tag, "ToolCalled")
+        assert.strictEqual((yield* goOn(changedTo(tool), did, script)).status, status)
+        assert.lengthOf(did, ran)
+        lawful(yield* Shop.events("r"))
+      }).pipe(Effect.provide(alone))
+    )
+  }
+})
+
+describe("The record of a run that waits", () => {
+  const script = Bank.model(Bank.pay("a"))
+
+  it.effect("breaks a law where it says that a call was decided twice, or began without its approval", () =>
+    Effect.gen(function* () {
+      const one = only(yield* start(Bank.agent(), [], script))
+      const before = yield* Shop.events("r")
+      yield* Agent.decide("r", decision(one, "deny"))
+      const [denied] = (yield* Shop.events("r")).slice(before.length)
+      if (denied?._tag !== "ApprovalDecided") return assert.fail("it was denied")
+      const called: Event.Event = {
+        _tag: "ToolCalled",
+        iteration: 1,
+        toolCallId: "a",
+        toolName: "pay",
+        args: {},
+        replay: "never"
+      }
+      const approved = { ...denied, verdict: "approve" } as const
+      const lawsOf = (...events: ReadonlyArray<Event.Event>) =>
+        Run.fold([...before, ...events]).violations.map(({ law }) => law)
+      assert.deepStrictEqual(lawsOf(approved, called), [])
+      assert.deepStrictEqual(lawsOf(denied, approved), ["A decision is of a call that waits for it, once."])
+      const early = "A call that needs an approval starts after it."
+      assert.deepStrictEqual(lawsOf(called), [early])
+      assert.deepStrictEqual(lawsOf(denied, called), [early])
+      assert.deepStrictEqual(Run.fold([...before, denied, approved]).waiting?.asks[0]?.decided, denied)
     }).pipe(Effect.provide(alone))
   )
 })

@@ -2,7 +2,7 @@
  * Ways in which waiting for a person has gone wrong elsewhere, each as what has to be so here.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Either, Layer, Schema } from "effect"
+import { Effect, Either, FastCheck, Layer, Schema, TestClock } from "effect"
 import * as fs from "node:fs"
 import { tmpdir } from "node:os"
 import * as path from "node:path"
@@ -15,6 +15,7 @@ import * as ArtifactStore from "../../src/services/ArtifactStore.ts"
 import * as LLM from "../../src/services/LLM.ts"
 import * as Record from "../../src/services/Record.ts"
 import * as Bank from "./Bank.ts"
+import * as Mortal from "./Mortal.ts"
 import * as Shop from "./Shop.ts"
 
 const approvals = (outcome: { readonly pending: ReadonlyArray<Outcome.Pending> }) =>
@@ -123,6 +124,34 @@ describe("Waiting for a person", () => {
     }).pipe(Effect.provide(alone))
   )
 
+  it.effect("spends no wall time, and looking at a run that waits writes nothing", () =>
+    Effect.gen(function* () {
+      const ran: Bank.Ran = []
+      const script: LLM.Chooser = ({ iteration }) =>
+        iteration === 1 ? LLM.together(Bank.pay("a"), Bank.pay("b")) : LLM.say("Done.")
+      const options = { budget: { wallTime: "1 minute" } } as const
+      const [a, b] = approvals(yield* start(ran, script, options))
+      if (a === undefined || b === undefined) return assert.fail("two wait")
+      const hour = TestClock.adjust("1 hour")
+      yield* hour
+      const before = yield* Shop.events("r")
+      assert.strictEqual((yield* resume(ran, script, options)).status, "waiting")
+      assert.deepStrictEqual(yield* Shop.events("r"), before)
+      yield* hour
+      yield* decide(b, "approve")
+      yield* hour
+      assert.strictEqual((yield* resume(ran, script, options)).status, "waiting")
+      assert.deepStrictEqual(ran, ["pay 5 to b"])
+      yield* hour
+      yield* decide(a, "approve")
+      yield* hour
+      const outcome = yield* resume(ran, script, options)
+      assert.deepInclude(outcome, { status: "answered", answer: "Done." })
+      const ended = Run.fold(yield* Shop.events("r")).ended
+      assert.isBelow(ended?.durationMs ?? Infinity, 60_000)
+    }).pipe(Effect.provide(alone))
+  )
+
   it.effect("spends no pass, and what is stopped meanwhile has not run", () =>
     Effect.gen(function* () {
       const ran: Bank.Ran = []
@@ -167,5 +196,97 @@ describe("Why of a call that somebody had a say in", () => {
       assert.deepStrictEqual(yield* saysOf("d"), [])
       assert.deepStrictEqual(Run.fold(yield* Shop.events("r")).violations, [])
     }).pipe(Effect.provide(alone))
+  )
+})
+
+const making = { pay: Bank.pay, look: Bank.look, mail: Bank.mail } as const
+const kinds = FastCheck.constantFrom<keyof typeof making>("pay", "look", "mail")
+const verdicts = FastCheck.constantFrom<"approve" | "deny" | "nothing">("approve", "deny", "nothing")
+
+describe("A handler", () => {
+  it.effect(
+    "runs after an approval of its call, once, and never without one, whatever is decided in whatever order",
+    () =>
+      Effect.gen(function* () {
+        const batch = FastCheck.array(
+          FastCheck.record({
+            kind: kinds,
+            order: FastCheck.integer(),
+            verdict: verdicts,
+            resumes: FastCheck.boolean()
+          }),
+          { minLength: 1, maxLength: 6 }
+        )
+        for (const calls of FastCheck.sample(batch, { numRuns: 60, seed: 1 })) {
+          yield* Effect.gen(function* () {
+            const ran: Bank.Ran = []
+            const lines = calls.map(({ kind }, index) => making[kind](`c${index}`))
+            const script = Bank.model(...lines)
+            let outcome = yield* start(ran, script)
+            const steps = calls
+              .map((call, index) => ({ ...call, id: `c${index}` }))
+              .filter(({ kind }) => kind === "pay")
+              .toSorted((one, other) => one.order - other.order)
+            const all = approvals(outcome)
+            const approved = new Set<string>()
+            for (const { id, resumes, verdict } of steps) {
+              const one = all.find(({ toolCallId }) => toolCallId === id)
+              if (one === undefined) return assert.fail(id)
+              // A yes to anything but this is none.
+              const forged = { ticket: one.ticket, argsDigest: one.ticket, verdict: "approve", by: "eve" } as const
+              assert.isTrue(Either.isLeft(yield* Effect.either(Agent.decide("r", forged))))
+              if (verdict !== "nothing") yield* decide(one, verdict)
+              if (verdict === "approve") approved.add(`pay 5 to ${id}`)
+              if (resumes) outcome = yield* resume(ran, script)
+              for (const did of ran) assert.isTrue(!did.startsWith("pay") || approved.has(did), did)
+            }
+            outcome = yield* resume(ran, script)
+            const free = calls.flatMap(({ kind }, index) => (kind === "pay" ? [] : [`${kind} c${index}`]))
+            assert.deepStrictEqual(ran.toSorted(), [...approved, ...free].toSorted())
+            const left = steps.filter(({ verdict }) => verdict === "nothing").map(({ id }) => id)
+            assert.strictEqual(outcome.status, left.length === 0 ? "answered" : "waiting")
+            assert.deepStrictEqual(
+              approvals(outcome).map(({ toolCallId }) => toolCallId),
+              left.toSorted()
+            )
+            const state = Run.fold(yield* Shop.events("r"))
+            assert.deepStrictEqual(state.violations, [])
+            for (const { projectedHash, recordedHash } of state.marks) assert.strictEqual(projectedHash, recordedHash)
+          }).pipe(Effect.provide(alone))
+        }
+      })
+  )
+
+  it.effect("runs at most once, and never after a no, wherever its process dies", () =>
+    Effect.gen(function* () {
+      const script = Bank.model(Bank.pay("a"), Bank.look("x"), Bank.pay("b"))
+      for (const kept of ["nothing", "all"] as const) {
+        for (let at = 1; at <= 6; at++) {
+          yield* Effect.gen(function* () {
+            const ran: Bank.Ran = []
+            // It dies while it asks.
+            yield* Effect.exit(start(ran, script).pipe(Effect.provide(Mortal.layer({ at, kept }))))
+            if ((yield* Effect.either(Shop.events("r")))._tag === "Left") return
+            const [a, b] = approvals(yield* resume(ran, script))
+            if (a === undefined || b === undefined) return assert.fail("two wait")
+            yield* decide(a, "deny")
+            yield* decide(b, "approve")
+            // It dies while it does what was decided.
+            yield* Effect.exit(resume(ran, script).pipe(Effect.provide(Mortal.layer({ at, kept }))))
+            const outcome = yield* resume(ran, script)
+            assert.isAtMost(ran.filter((did) => did === "pay 5 to b").length, 1)
+            assert.notInclude(ran, "pay 5 to a")
+            const settled = (yield* Shop.events("r")).flatMap((event) =>
+              event._tag === "ToolSettled" ? [`${event.toolCallId} ${event.outcome}`] : []
+            )
+            assert.include(settled, "a denied")
+            const isLost = settled.includes("b unknown")
+            assert.isTrue(isLost || settled.includes("b ran-ok"))
+            assert.strictEqual(outcome.status, isLost ? "waiting" : "answered")
+            assert.deepStrictEqual(Run.fold(yield* Shop.events("r")).violations, [])
+          }).pipe(Effect.provide(alone))
+        }
+      }
+    })
   )
 })
