@@ -78,9 +78,11 @@ export interface Boundary {
   readonly name: string
   readonly path?: string
   readonly when: number
+  /** How many acknowledgements were before it. */
+  readonly acks: number
 }
 
-export const keyOf = ({ name, path, when }: Boundary) => `${name} ${path ?? "*"} ${when}`
+export const keyOf = ({ name, path, when }: Omit<Boundary, "acks">) => `${name} ${path ?? "*"} ${when}`
 
 /** `isNamed`: the files of the store have the same names each time. */
 export const boundaries = (calls: ReadonlyArray<Call>, root: string, isNamed: boolean): ReadonlyArray<Boundary> => {
@@ -88,6 +90,7 @@ export const boundaries = (calls: ReadonlyArray<Call>, root: string, isNamed: bo
   const found = new Map<string, Boundary>()
   // What another thread would be stopped at first: the platform itself, when it starts.
   const taken = new Set<string>()
+  let acks = 0
   for (const call of calls) {
     const word = isWord(call)
     const store = isStore(call, root)
@@ -103,7 +106,8 @@ export const boundaries = (calls: ReadonlyArray<Call>, root: string, isNamed: bo
     // Wakeups of the platform are writes too, and as many as it likes.
     if (!isNamed && call.name === "write") continue
     const relative = path === undefined ? {} : { path: path.replace(root, "ROOT").replace(dirname(root), "ABOVE") }
-    const boundary = { name: call.name, when, ...relative }
+    const boundary = { name: call.name, when, acks, ...relative }
+    if (isAck(call)) acks += 1
     found.set(keyOf(boundary), boundary)
   }
   return Array.from(found.values()).filter((boundary) => !taken.has(keyOf(boundary)))
