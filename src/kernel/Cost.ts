@@ -174,6 +174,9 @@ const callsOf = (events: ReadonlyArray<Event.Event>): ReadonlyArray<Call> => {
       case "ModelReplied":
         calls.push({ asked: event.by ?? trying, usage: event.usage })
         break
+      case "ChildSettled":
+        calls.push(...event.spent.models.map(({ usage, ...asked }) => ({ asked, usage })))
+        break
       case "SummaryReplied":
         calls.push({ asked: trying, usage: event.usage })
         break

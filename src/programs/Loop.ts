@@ -19,7 +19,9 @@ import type * as Event from "../kernel/Event.ts"
 import * as Answering from "../kernel/Answering.ts"
 import * as Budget from "../kernel/Budget.ts"
 import * as Call from "../kernel/Call.ts"
+import * as Children from "../kernel/Children.ts"
 import * as Closing from "../kernel/Closing.ts"
+import type * as Message from "../kernel/Message.ts"
 import * as Refusal from "../kernel/Refusal.ts"
 import * as Run from "../kernel/Run.ts"
 import * as SkillMap from "../kernel/SkillMap.ts"
@@ -32,6 +34,7 @@ import * as AgentAnswer from "./AgentAnswer.ts"
 import type * as ArtifactDesk from "./ArtifactDesk.ts"
 import * as AppendSize from "./AppendSize.ts"
 import * as ArtifactLoan from "./ArtifactLoan.ts"
+import * as Child from "./Child.ts"
 import * as Custody from "./Custody.ts"
 import * as Dispatch from "./Dispatch.ts"
 import { FencedOut } from "./FencedOut.ts"
@@ -247,23 +250,39 @@ export const drive = (
           desk,
           gate: { rules: options.approval, state },
           lend,
+          childOf: (toolCallId) => Children.of(state, iteration, toolCallId),
           ...(claims === undefined ? {} : { claims: claims.declared })
         }
         const judged = yield* inTime(Effect.forEach(calls, (call) => Dispatch.check(dispatch, call)))
         if (Option.isNone(judged)) return yield* outOfTime
         let more = 0
+        let children = 0
+        const childOf = ({ toolName }: Message.ToolCall) => options.tools.get(toolName)?.child
         const checked = judged.value.map((one): Dispatch.Ready => {
           if (one._tag === "Settled" || one.planned.started) return one
           if (Answering.isTool(state.started, one.planned.call.toolName)) return one
-          const refusal = Call.unaffordable(state, limits, more)
-          if (refusal === undefined && one._tag === "Ready") more += 1
           const { call } = one.planned
+          const isChild = one._tag === "Ready" && childOf(call) !== undefined
+          const refusal =
+            Call.unaffordable(state, limits, more) ?? (isChild ? Children.refusal(limits, state, children) : undefined)
+          if (refusal === undefined && one._tag === "Ready") more += 1
+          if (refusal === undefined && isChild) children += 1
           return refusal === undefined ? one : Dispatch.refused(dispatch, call, refusal)
         })
         const ready = checked.flatMap((one) => (one._tag === "Ready" ? [one] : []))
         happen(checked.flatMap((one) => (one._tag === "Asked" ? [one.event] : [])))
         if (ready.length > 0) {
           happen(ready.flatMap((one) => Dispatch.begun(dispatch, one)))
+          happen(
+            Child.started(
+              state,
+              limits,
+              yield* elapsed,
+              iteration,
+              ready.map(({ planned }) => planned.call),
+              childOf
+            )
+          )
           yield* commit
         }
         const settle = (one: Exclude<Dispatch.Ready, { readonly _tag: "Asked" }>) =>
