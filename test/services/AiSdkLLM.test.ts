@@ -298,7 +298,7 @@ describe("AiSdkLLM over HTTP", () => {
       const args = ['{"n": 1, bad', '{"n": 1, "te', "", '{"__proto__": 1}', "[".repeat(20_000)]
       for (const written of args) {
         const reply = yield* ask(sse(toolCall(0, "c1", "constructor", written), ...done("length")))
-        assert.deepStrictEqual(reply.toolCalls, [{ toolCallId: "c1", toolName: "constructor", args: written }])
+        assert.deepStrictEqual(reply.toolCalls, [{ toolCallId: "c1", toolName: "constructor", args: written || "{}" }])
         assert.strictEqual(reply.stopReason, "length")
       }
     })
