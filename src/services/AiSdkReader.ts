@@ -11,6 +11,7 @@ import * as Printable from "../kernel/Printable.ts"
 import type * as Usage from "../kernel/Usage.ts"
 import type * as AiSdkModel from "./AiSdkModel.ts"
 import type * as LLM from "./LLM.ts"
+import * as LLMDraft from "./LLMDraft.ts"
 import { failure, type LLMError } from "./LLMError.ts"
 import * as ProviderUsage from "./ProviderUsage.ts"
 
@@ -141,6 +142,7 @@ export const stream = (options: Options): ((parts: Iterable<AiSdkModel.Part>) =>
   const note = (kind: Kind, id: string, metadata: Metadata | undefined): void => {
     if (metadata !== undefined) blocks.set(`${kind} ${id}`, merged(blocks.get(`${kind} ${id}`), metadata))
   }
+  let writing = 0
   const write = writer()
   const read = options.unspelled ?? ((id: string, name: string) => ({ id, name }))
 
@@ -171,11 +173,18 @@ export const stream = (options: Options): ((parts: Iterable<AiSdkModel.Part>) =>
           break
         }
         case "tool-input-start":
-          if (part.providerExecuted !== true) inputs.set(part.id, { toolName: part.toolName, args: "" })
-          break
         case "tool-input-delta": {
-          const input = inputs.get(part.id)
-          if (input !== undefined) input.args += part.delta
+          if (part.type === "tool-input-start") {
+            if (part.providerExecuted !== true) inputs.set(part.id, { toolName: part.toolName, args: "" })
+            writing += LLMDraft.charsOfBlock
+          } else {
+            const input = inputs.get(part.id)
+            if (input !== undefined) input.args += part.delta
+            writing += part.delta.length
+          }
+          // Nothing of a call is in a draft before its end.
+          const error = LLMDraft.beyond(writing)
+          if (error !== undefined) return { parts, end: error }
           break
         }
         case "tool-input-end":

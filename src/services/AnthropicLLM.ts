@@ -59,7 +59,7 @@ export const layer = (
         headers: endpoint.headers,
         fetch: ReplyFilter.fetching(
           AnthropicFilter.make(given.answers),
-          ProviderFetch.make(fetch, given.streamed !== false)
+          ProviderFetch.make(fetch, given.streamed === false ? "whole" : "stream")
         )
       })
       const options: AiSdkLLM.Options = {

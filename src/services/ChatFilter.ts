@@ -97,18 +97,6 @@ const isOf = (open: Open, { args, id, name }: Told): boolean => {
   return open.whole ? !isOther && !opens(args) : !(isOther && opens(args))
 }
 
-const find = (all: ReadonlyArray<Open>, piece: Told): Open | undefined => {
-  const { id, index, name } = piece
-  if (index !== undefined) {
-    const here = all.findLast((open) => open.index === index)
-    if (here !== undefined) return isOf(here, piece) ? here : undefined
-    return name === undefined && id !== undefined ? all.findLast((open) => open.id === id) : undefined
-  }
-  const named = id === undefined ? undefined : all.findLast((open) => open.id === id)
-  if (named !== undefined) return isOf(named, piece) ? named : undefined
-  return name === undefined ? all.at(-1) : undefined
-}
-
 /**
  * Ids and names as the package is given them, so that no two ids are the same and no name is empty: the number of the
  * call stands before its id, and a colon before its name.
@@ -126,6 +114,18 @@ export const unspelled = (id: string, name: string): { readonly id: string; read
 
 const deltas = () => {
   const all: Array<Open> = []
+  /** The last call at a place, and the last with an id. */
+  const byIndex = new Map<number, Open>()
+  const byId = new Map<string, Open>()
+
+  const find = (piece: Told): Open | undefined => {
+    const { id, index, name } = piece
+    const named = id === undefined ? undefined : byId.get(id)
+    const here = index === undefined ? named : byIndex.get(index)
+    if (here !== undefined) return isOf(here, piece) ? here : undefined
+    if (name !== undefined) return undefined
+    return index === undefined ? all.at(-1) : named
+  }
 
   const begin = ({ id, index, name }: Told): Open => {
     const n = all.length
@@ -141,6 +141,7 @@ const deltas = () => {
       whole: false
     }
     all.push(open)
+    byIndex.set(open.index, open)
     return open
   }
 
@@ -162,10 +163,11 @@ const deltas = () => {
 
   const one = (given: Fields): ReadonlyArray<Fields> => {
     const piece = told(given)
-    const open = find(all, piece) ?? begin(piece)
+    const open = find(piece) ?? begin(piece)
     const { args, id, more, name } = piece
     open.name ??= name
     open.id ??= id
+    if (open.id !== undefined) byId.set(open.id, open)
     if (Predicate.isString(args)) follow(open, args)
     if (open.sent) return [{ index: at(open), function: { arguments: args }, ...more }]
     if (open.name !== undefined || !Predicate.isString(args) || open.held.length > maxHeld) {

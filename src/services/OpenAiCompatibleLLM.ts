@@ -60,7 +60,10 @@ export const layer = (
         baseURL: url,
         name: provider ?? "openai-compatible",
         headers: endpoint.headers,
-        fetch: ReplyFilter.fetching(ChatFilter.filter, ProviderFetch.make(fetch, given.streamed !== false)),
+        fetch: ReplyFilter.fetching(
+          ChatFilter.filter,
+          ProviderFetch.make(fetch, given.streamed === false ? "whole" : "stream")
+        ),
         includeUsage: true,
         supportsStructuredOutputs: answers === "json",
         ...(endpoint.key === "" ? {} : { apiKey: endpoint.key })

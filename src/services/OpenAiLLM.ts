@@ -57,7 +57,7 @@ export const layer = (
         headers: endpoint.headers,
         fetch: ReplyFilter.fetching(
           api === "chat" ? ChatFilter.filter : OpenAiFilter.filter,
-          ProviderFetch.make(fetch, given.streamed !== false)
+          ProviderFetch.make(fetch, given.streamed === false ? "whole" : "stream")
         )
       })
       const options: AiSdkLLM.Options = {

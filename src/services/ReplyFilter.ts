@@ -44,15 +44,28 @@ const filtered = (data: string, events: Events): string => {
   return (isList(left) ? left : [left]).map((one) => written(JSON.stringify(one))).join("")
 }
 
+/** No event is longer than the longest reply, however its characters are escaped. An endless one would take all memory. */
+const maxChars = 50_000_000
+
+/** In the words of provider packages, which their reader knows. */
+const endless = { name: "AI_InvalidResponseDataError", message: "An event of the stream never ends." }
+
 const transform = (events: Events): TransformStream<string, string> => {
   let out = ""
+  let waiting = 0
   const parser = createParser({
     onEvent: ({ data }) => {
+      waiting = 0
       out += filtered(data, events)
+    },
+    onComment: () => {
+      waiting = 0
     }
   })
   const feed = (text: string, controller: TransformStreamDefaultController<string>): void => {
+    waiting += text.length
     parser.feed(text)
+    if (waiting > maxChars) controller.error(endless)
     if (out !== "") controller.enqueue(out)
     out = ""
   }
