@@ -6,7 +6,10 @@ import { spawnSync } from "node:child_process"
 import { parseArgs } from "node:util"
 import type { Campaign, Size } from "./Campaign.ts"
 
-const campaigns = new Map<string, () => Promise<Campaign>>([["c6", async () => (await import("./c6.ts")).campaign]])
+const campaigns = new Map<string, () => Promise<Campaign>>([
+  ["c5", async () => (await import("./c5.ts")).campaign],
+  ["c6", async () => (await import("./c6.ts")).campaign]
+])
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
