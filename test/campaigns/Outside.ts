@@ -69,8 +69,7 @@ export const make = (world: World.World): Outside => {
         }
         const came = known?.came ?? { text: `${tool} ${args.n} to ${args.to}`, n: args.n }
         ledger.set(key, { tool, came })
-        if (process.alive && process.diesAt < Infinity && faults.hit("process.crash-in-effect"))
-          return machine.kill(process)
+        if (process.alive && faults.hit("process.crash-in-effect")) return machine.kill(process)
         machine.after(dice.int(0, 20), () => resume(Effect.succeed(came)), process)
       })
     })

@@ -130,7 +130,7 @@ describe("The checker", () => {
         ? undefined
         : { ...story, limits: { ...story.limits, passes: 1 } }
     )
-    assert.deepStrictEqual(ids, ["I13"])
+    assert.include(ids, "I13")
   })
   it("sees a run that neither ended nor waits", async () => {
     const ids = await otherwise((story) => {

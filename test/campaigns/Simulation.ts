@@ -133,7 +133,7 @@ export const run = async (seed: number): Promise<Simulated> => {
               : Agent.resume(agent, runId)
         const context = Context.merge(
           handlers,
-          Context.make(Record.Record, Storage.record(world, process, true)).pipe(
+          Context.make(Record.Record, Storage.record(world, process, true, world.loads && how !== "run")).pipe(
             Context.add(ArtifactStore.ArtifactStore, Storage.artifacts(world, process, store)),
             Context.add(LLM.LLM, Model.make(world, process, runId, plan))
           )

@@ -26,8 +26,8 @@ const failure = (
     runId
   })
 
-/** The record as `process` reaches it. `isDriver`: what happens to processes that drive runs can happen to it. */
-export const record = (world: World.World, process: Machine.Process, isDriver: boolean): Service => {
+/** The record as `process` reaches it. `isDriver`: what happens to processes that drive runs can happen to it. `loads`: it needs a package once it has read. */
+export const record = (world: World.World, process: Machine.Process, isDriver: boolean, loads = false): Service => {
   const { faults, machine, tell } = world
   const dice = process.dice.of("storage")
   const latency = () => (faults.hit("storage.slow") ? dice.int(500, 4_000) : dice.int(0, 3))
@@ -95,7 +95,7 @@ export const record = (world: World.World, process: Machine.Process, isDriver: b
         const hash = Option.getOrUndefined(Chunk.last(entries))?.hash ?? ""
         if ((options?.from ?? 0) === 0) {
           tell({ what: "read", process: process.name, runId, entries: entries.length, hash })
-          if (isDriver && world.loads && !hasRead) world.loading.add(process)
+          if (loads && !hasRead) world.loading.add(process)
           hasRead = true
         }
         return Stream.fromChunk(entries)
