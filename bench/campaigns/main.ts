@@ -1,12 +1,15 @@
 /**
  * Runs a campaign: `npm run campaign -- NAME [--size pull-request|nightly|release] [--seed N]`. Prints what was tried, and
- * one line a failure; exits with 1 if there is one.
+ * one line a failure; exits with 1 if there is one. `npm run campaign -- planted [ID...]` sees whether the tests find bugs
+ * that are there: see `planted/`.
  */
 import { spawnSync } from "node:child_process"
 import { parseArgs } from "node:util"
 import type { Campaign, Size } from "./Campaign.ts"
+import { run } from "./planted/main.ts"
 
 const campaigns = new Map<string, () => Promise<Campaign>>([
+  ["c3", async () => (await import("./c3.ts")).campaign],
   ["c5", async () => (await import("./c5.ts")).campaign],
   ["c6", async () => (await import("./c6.ts")).campaign]
 ])
@@ -15,6 +18,7 @@ const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: { size: { type: "string", default: "nightly" }, seed: { type: "string", default: "1" } }
 })
+if (positionals[0] === "planted") process.exit(run(positionals.slice(1)) === 0 ? 0 : 1)
 const sizes: ReadonlyArray<Size> = ["pull-request", "nightly", "release"]
 const size = sizes.find((name) => name === values.size)
 const [name = ""] = positionals

@@ -17,6 +17,8 @@ export interface Located {
   readonly name: string
   /** As a person would call it: a run id, or where it came from. */
   readonly label: string
+  /** Whose record it has to be, where the name of its file says so. */
+  readonly runId?: string
 }
 
 export interface Found extends Located {
@@ -130,7 +132,8 @@ const ofRun = (session: Session, runId: string): Effect.Effect<Located, Complain
   Effect.map(readFile(path.join(directoryOf(session), `${runId}.ndjson`)), (bytes) => ({
     bytes,
     name: named(session, runId),
-    label: runId
+    label: runId,
+    runId
   }))
 
 const byAge = (session: Session, age: number): Effect.Effect<Located, Complaint.Complaint> =>

@@ -25,7 +25,7 @@ interface Standing {
 
 const standingOf = (session: Session.Session, runId: string): Effect.Effect<Standing> =>
   Reference.readFile(path.join(Reference.directoryOf(session), `${runId}.ndjson`)).pipe(
-    Effect.flatMap((bytes) => VerifyCommand.prove(bytes, undefined)),
+    Effect.flatMap((bytes) => VerifyCommand.prove(bytes, { runId })),
     Effect.match({
       onFailure: () => ({ whole: false, title: "UNREADABLE" }),
       onSuccess: ({ exit, title }) => ({ whole: exit === 0, title })

@@ -128,13 +128,23 @@ const judge = (reading: Record.Reading, anchor: Record.Anchor | undefined): Effe
     }
   )
 
-/** Whether a record is whole. Fails if it is no record of a run. */
+/** A record that is whole, and not the one that its file is named for. */
+const misplaced: Verdict = {
+  exit: 1,
+  title: "FAILS at #0",
+  checks: [bad("chain", "#0 is the start of another run than its file is named for", 0)],
+  notices: []
+}
+
+/** Whether a record is whole, and that of `runId` if its file is named for one. Fails if it is no record of a run. */
 export const prove = (
   bytes: Uint8Array,
-  anchor: Record.Anchor | undefined
+  { anchor, runId }: { readonly anchor?: Record.Anchor | undefined; readonly runId?: string | undefined }
 ): Effect.Effect<Verdict, Record.RecordError> =>
   Record.fromText(bytes).pipe(
-    Effect.flatMap((reading) => judge(reading, anchor)),
+    Effect.flatMap((reading) =>
+      runId === undefined || reading.runId === runId ? judge(reading, anchor) : Effect.succeed(misplaced)
+    ),
     Effect.catchIf(
       (error) => error.reason === "Corrupt" && error.runId !== undefined,
       (error): Effect.Effect<Verdict> =>
@@ -147,7 +157,9 @@ export const run: Session.Command = (session) =>
     const { json, terminal } = session
     const anchor = yield* anchorOf(session)
     const located = yield* Reference.locate(session, session.arguments.positionals[0] ?? "@")
-    const verdict = yield* Effect.mapError(prove(located.bytes, anchor), (error) => Reference.unread(located, error))
+    const verdict = yield* Effect.mapError(prove(located.bytes, { anchor, runId: located.runId }), (error) =>
+      Reference.unread(located, error)
+    )
     const { checks, exit, notices, title } = verdict
     if (json) {
       terminal.json({ format: "wherefore.verify/1", record: located.label, exit, title, ok: exit === 0 })

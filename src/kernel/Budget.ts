@@ -6,6 +6,7 @@
  * @since 0.1.0
  */
 import * as BudgetRefusal from "./BudgetRefusal.ts"
+import type * as ChildEvent from "./ChildEvent.ts"
 import type * as Cost from "./Cost.ts"
 import type * as Event from "./Event.ts"
 import * as Money from "./Money.ts"
@@ -22,16 +23,18 @@ export interface Spent {
   readonly usage: Usage.Usage
   readonly unmetered: number
   readonly models: ReadonlyArray<Money.Taken>
+  /** Runs that were started, and those that they started. */
+  readonly children: number
   readonly bytes?: number
   /** Who is asked, and who was turned to since, if that is another. */
   readonly asked?: Cost.Asked
   readonly trying?: Cost.Asked
 }
 
-export const nothing: Spent = { passes: 0, toolCalls: 0, usage: Usage.none, unmetered: 0, models: [] }
+export const nothing: Spent = { passes: 0, toolCalls: 0, usage: Usage.none, unmetered: 0, models: [], children: 0 }
 
 /** Who it is, as plain data: what is not known is absent. */
-const known = ({ model, provider }: Cost.Asked): Cost.Asked => ({
+const known = ({ model, provider }: Cost.Asked): Omit<Money.Taken, "usage"> => ({
   ...(provider === undefined ? {} : { provider }),
   ...(model === undefined ? {} : { model })
 })
@@ -42,6 +45,12 @@ export const called = ({ trying: _, ...spent }: Spent, asked: Cost.Asked): Spent
   passes: spent.passes + 1,
   asked: known(asked)
 })
+
+/** A model is asked for something else than a pass. Who it is is told if that is not who was asked for the last one. */
+export const askedFor = (spent: Spent, { model, provider }: Cost.Asked): Spent =>
+  provider === undefined && model === undefined
+    ? spent
+    : { ...spent, trying: known({ provider: provider ?? spent.asked?.provider, model: model ?? spent.asked?.model }) }
 
 const take = (models: Spent["models"], asked: Cost.Asked, usage: Usage.Usage | undefined): Spent["models"] => {
   const at = models.findIndex((one) => one.model === asked.model && one.provider === asked.provider)
@@ -76,6 +85,18 @@ export const failed = (spent: Spent, usage: Usage.Usage | undefined): Spent => {
   const { trying: _, ...rest } = spent
   return rest
 }
+
+/** What is spent once what a child has spent is known. */
+export const and = (spent: Spent, more: ChildEvent.Spent): Spent => ({
+  ...spent,
+  passes: spent.passes + more.passes,
+  toolCalls: spent.toolCalls + more.toolCalls,
+  usage: Usage.add(spent.usage, more.usage),
+  unmetered: spent.unmetered + more.unmetered,
+  children: spent.children + more.children,
+  models: more.models.reduce((models, one) => take(models, one, one.usage), spent.models),
+  ...(spent.bytes === undefined ? {} : { bytes: spent.bytes + (more.bytes ?? 0) })
+})
 
 /** The limits of an agent that names none: enough for long work, an end to a loop. */
 export const defaults: Event.Limits = { passes: 50 }

@@ -23,5 +23,20 @@ const RunResumed = Schema.TaggedStruct("RunResumed", {
   idleMs: Schema.NonNegative.pipe(Schema.finite())
 })
 
-export const BudgetEvent = Schema.Union(ClosingAsked, RunResumed)
+/**
+ * A call came to the same for the third time, or more often, with nothing new in between, and the model is told: `content` is
+ * what it reads. The fingerprints are digests of the arguments with the tool's name, and of what the model was served.
+ */
+const CallRepeated = Schema.TaggedStruct("CallRepeated", {
+  iteration,
+  toolCallId: Schema.NonEmptyString,
+  toolName: Schema.String,
+  occurrences: Schema.Positive.pipe(Schema.int()),
+  argsFingerprint: Schema.NonEmptyString,
+  resultFingerprint: Schema.NonEmptyString,
+  content: Schema.String
+})
+export type CallRepeated = typeof CallRepeated.Type
+
+export const BudgetEvent = Schema.Union(ClosingAsked, RunResumed, CallRepeated)
 export type BudgetEvent = typeof BudgetEvent.Type

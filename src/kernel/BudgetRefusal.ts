@@ -31,3 +31,14 @@ export const noProgress = (tool: string, occurrences: number): Refusal.Refusal =
   outcome: "not-applied",
   retry: "after-human"
 })
+
+/** A call was to start a run, and there are too many, or too deep. */
+export const childRefused = (why: string): Refusal.Refusal => ({
+  tag: "ChildRefused",
+  law: "What runs start is limited in number and in depth.",
+  code: "WF-RUN-018",
+  what: `No further run was started: ${why}`,
+  next: "Go on without it. The agent's budget.children and budget.depth say how many there may be.",
+  outcome: "not-applied",
+  retry: "never"
+})

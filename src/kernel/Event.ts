@@ -11,6 +11,7 @@ import * as ArtifactEvent from "./ArtifactEvent.ts"
 import * as BudgetEvent from "./BudgetEvent.ts"
 import * as DriveEvent from "./DriveEvent.ts"
 import * as CallOutcome from "./CallOutcome.ts"
+import * as ChildEvent from "./ChildEvent.ts"
 import * as CheckEvent from "./CheckEvent.ts"
 import * as ClaimCheck from "./ClaimCheck.ts"
 import * as ClaimEvent from "./ClaimEvent.ts"
@@ -127,6 +128,7 @@ export const RunStarted = Schema.TaggedStruct("RunStarted", {
   manifest: Manifest,
   input: Schema.String,
   followUpOf: optional(Schema.NonEmptyString),
+  parent: optional(ChildEvent.Parent),
   cursors: optional(Schema.Record({ key: Schema.String, value: Schema.NonEmptyString })),
   steps: optional(
     Schema.Record({
@@ -172,7 +174,9 @@ export const ToolDeclared = Schema.TaggedStruct("ToolDeclared", {
     replay: ReplayClass,
     by: optional(Schema.Literal("runtime")),
     /** Tools whose results its arguments are taken from. */
-    argumentsFrom: optional(Schema.Array(Schema.NonEmptyString))
+    argumentsFrom: optional(Schema.Array(Schema.NonEmptyString)),
+    /** Its calls are expected to come to the same again. */
+    repeats: optional(Schema.Literal(true))
   })
 })
 export type ToolDeclared = typeof ToolDeclared.Type
@@ -351,6 +355,7 @@ export const Event = Schema.Union(
   ...WindowEvent.WindowEvent.members,
   ...WaitEvent.WaitEvent.members,
   ...BudgetEvent.BudgetEvent.members,
+  ...ChildEvent.ChildEvent.members,
   ...DriveEvent.DriveEvent.members
 )
 export type Event = typeof Event.Type

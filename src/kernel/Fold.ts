@@ -10,6 +10,7 @@ import * as ArtifactEvent from "./ArtifactEvent.ts"
 import * as Boundary from "./Boundary.ts"
 import * as Budget from "./Budget.ts"
 import * as CheckState from "./CheckState.ts"
+import * as Children from "./Children.ts"
 import * as CoverageEvent from "./CoverageEvent.ts"
 import type * as Event from "./Event.ts"
 import type * as FindingEvent from "./FindingEvent.ts"
@@ -246,7 +247,11 @@ const apply = (state: State.State, event: Event.Event): State.State => {
       )
     case "ClosingAsked":
     case "RunResumed":
+    case "CallRepeated":
       return FoldBudget.step(state, event)
+    case "ChildStarted":
+    case "ChildSettled":
+      return Children.step(state, event)
     case "RunClaimed":
     case "CancelAsked":
       return FoldDrive.step(state, event)

@@ -26,6 +26,8 @@ export const Limits = Schema.Struct({
   wallTimeMs: optional(Schema.NonNegative.pipe(Schema.finite())),
   money: optional(Money),
   bytes: optional(Schema.NonNegativeInt),
-  closing: optional(Closing)
+  closing: optional(Closing),
+  children: optional(Schema.NonNegativeInt),
+  depth: optional(Schema.NonNegativeInt)
 })
 export type Limits = typeof Limits.Type

@@ -11,7 +11,9 @@ import * as Prices from "./Prices.ts"
 import type * as Usage from "./Usage.ts"
 
 /** What calls of one model took, with the gaps of what they did not tell. */
-export interface Taken extends Cost.Asked {
+export interface Taken {
+  readonly provider?: string
+  readonly model?: string
   readonly usage: Usage.Usage
 }
 

@@ -20,6 +20,7 @@ export const Tag = Schema.Literal(
   "UsageUnknown",
   "CostUnknown",
   "NoProgress",
+  "ChildRefused",
   "ToolFailed",
   "ToolDied",
   "ToolTimedOut",

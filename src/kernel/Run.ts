@@ -31,6 +31,8 @@ import type * as Piece from "./Piece.ts"
 import * as Problem from "./Problem.ts"
 import * as Refusal from "./Refusal.ts"
 import type * as Repertoire from "./Repertoire.ts"
+import * as Repetition from "./Repetition.ts"
+import * as Riding from "./Riding.ts"
 import * as SkillPass from "./SkillPass.ts"
 import * as State from "./State.ts"
 import * as SummaryWire from "./SummaryWire.ts"
@@ -48,6 +50,8 @@ export interface Spec {
   readonly skills?: Repertoire.Repertoire
   readonly parameters: Event.Parameters
   readonly limits: Event.Limits
+  /** A run that learns nothing new ends, where it is `watched`. */
+  readonly progress?: "watched" | "unwatched"
   /** Answers are not judged without it. */
   readonly grounding?: GroundingSource.Judging
   /** Counts what is sent, where a window or a budget goes by tokens; without one, their bytes are counted. */
@@ -118,48 +122,6 @@ const finish = (state: State.State, events: ReadonlyArray<Event.Event>, ended: E
   command: { _tag: "Finish", ended }
 })
 
-/** What rides in a pass, whoever brought it. */
-interface Riding {
-  readonly pieces: ReadonlyArray<Event.PieceDeclared>
-  readonly tools: ReadonlyArray<Event.ToolDeclared>
-  readonly skipped: ReadonlyArray<string>
-}
-
-/** The texts and tools that the record does not hold yet, and the selection if it is not the one that rides. */
-const select = ({ pieces, skipped, tools }: Riding, state: State.State): ReadonlyArray<Event.Event> => {
-  const { selection } = state
-  const same =
-    selection.system.length === pieces.length &&
-    selection.tools.length === tools.length &&
-    pieces.every(
-      ({ hash, id }, index) => selection.system[index]?.id === id && selection.system[index].hash === hash
-    ) &&
-    tools.every(({ hash }, index) => selection.tools[index]?.hash === hash)
-  if (same) return []
-  const isKnown = (event: Event.PieceDeclared | Event.ToolDeclared): boolean =>
-    event._tag === "PieceDeclared"
-      ? state.pieces.some(({ declared }) => declared.id === event.id && declared.hash === event.hash)
-      : state.tools.some(({ declared }) => declared.name === event.name && declared.hash === event.hash)
-  const fresh = [...pieces, ...tools].filter((event) => !isKnown(event))
-  // A text that was declared before its id had another one is named by its hash.
-  const texts = pieces.flatMap(({ hash, id }) => {
-    const last = state.pieces.findLast(({ declared }) => declared.id === id)?.declared
-    const isFresh = fresh.some((event) => event._tag === "PieceDeclared" && event.id === id)
-    return isFresh || last === undefined || last.hash === hash ? [] : [{ id, hash }]
-  })
-  return [
-    ...fresh,
-    {
-      _tag: "PiecesSelected",
-      iteration: state.iteration + 1,
-      activeIds: pieces.map(({ id }) => id),
-      toolNames: tools.map(({ name }) => name),
-      ...(texts.length === 0 ? {} : { texts }),
-      ...(skipped.length === 0 ? {} : { skipped: skipped.map((id) => ({ id, reason: "parked" })) })
-    }
-  ]
-}
-
 const summarize = (state: State.State): Extract<Command, { readonly _tag: "Summarize" }> => {
   const asking = WindowState.asking(state)
   const wire = asking === undefined ? Wire.project(state) : SummaryWire.project(asking)
@@ -208,9 +170,9 @@ const compose = (spec: Spec, before: State.State): Decision | Refusal.Refusal =>
   const { pieces = [], skipped = [], tools = [] } = pass ?? {}
   const offered = Closing.tools(before, [...spec.tools, ...tools])
   const riding = { pieces: [...spec.pieces, ...pieces], tools: offered, skipped }
-  const chosen = [...(pass?.decisions ?? []), ...select(riding, before)]
+  const chosen = [...(pass?.decisions ?? []), ...Riding.select(riding, before)]
   const ridden = chosen.reduce(Fold.step, before)
-  const window = WindowPass.decide(spec.counter ?? TokenCount.estimate, ridden)
+  const window = WindowPass.decide(spec.counter ?? TokenCount.estimate, ridden, spec)
   if (window.summarizes) {
     // What else is decided is decided again once the summary is there.
     const asking = window.events.reduce<State.State>(Fold.step, before)
@@ -342,7 +304,14 @@ const next = (spec: Spec, state: State.State): Decision => {
   const unanswered = Answering.over(state)
   if (unanswered !== undefined) return finish(state, [], end(state, "failed", elapsedMs, unanswered))
   const met = state.exhausted ?? Budget.pass(Closing.limitsOf(spec.limits, state), state.spent, elapsedMs)
-  return met === undefined || state.closing !== undefined ? ask(spec, state) : stop(spec, state, met)
+  if (state.closing !== undefined) return ask(spec, state)
+  const isWatched = spec.progress === "watched"
+  const stopped = met ?? (isWatched ? Repetition.over(state) : undefined)
+  if (stopped !== undefined) return stop(spec, state, stopped)
+  const repeated = isWatched ? Repetition.due(state) : undefined
+  if (repeated === undefined) return ask(spec, state)
+  const { command, events } = ask(spec, Fold.step(state, repeated))
+  return { events: [repeated, ...events], command }
 }
 
 /**

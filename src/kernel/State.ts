@@ -14,7 +14,9 @@ import type * as Message from "./Message.ts"
 import type * as Outcome from "./Outcome.ts"
 import * as Present from "./Present.ts"
 import * as CallOutcome from "./CallOutcome.ts"
+import type * as Children from "./Children.ts"
 import type * as Refusal from "./Refusal.ts"
+import type * as Repetition from "./Repetition.ts"
 import * as SkillState from "./SkillState.ts"
 import * as Transcript from "./Transcript.ts"
 import type * as Waiting from "./Waiting.ts"
@@ -71,6 +73,10 @@ export interface State extends Wire.Source {
   readonly spent: Budget.Spent
   /** A call was refused for lack of budget: the next pass may not start. */
   readonly exhausted?: Refusal.Refusal
+  /** Which calls came to the same again. Absent while none was settled. */
+  readonly repetition?: Repetition.Repetition
+  /** The runs that calls of this one started, in order. */
+  readonly children?: ReadonlyArray<Children.Child>
   /** The run had come to a limit, and is asked for its answer in this pass. */
   readonly closing?: { readonly reason: Refusal.Refusal; readonly iteration: number }
   /** The last reply that called nothing, while nothing was said after it. */

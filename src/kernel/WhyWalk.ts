@@ -4,6 +4,7 @@
  * @internal
  */
 import type { CarrierNode, Chain, Edge, Gap, Node, Question, RootNode, ValueNode } from "./Chain.ts"
+import * as Children from "./Children.ts"
 import type * as Event from "./Event.ts"
 import * as FindingWire from "./FindingWire.ts"
 import * as Printable from "./Printable.ts"
@@ -322,7 +323,9 @@ export const visitSettled = (walk: Walk, settled: Event.ToolSettled, settledSeq:
   const { error } = settled
   const isOurs = State.isOurs(walk.sources.state.started, toolName)
   const spoke = outcome === "ran-ok" || outcome === "absent" || (outcome === "ran-error" && error?.tag === "ToolFailed")
-  if (spoke && !isOurs) visitRoot(walk, id, "world", settledSeq, `what ${Printable.quote(toolName)} found or did`)
+  const did =
+    Children.told(walk.sources.state, iteration, toolCallId) ?? `what ${Printable.quote(toolName)} found or did`
+  if (spoke && !isOurs) visitRoot(walk, id, "world", settledSeq, did)
   else visitRoot(walk, id, "runtime", settledSeq, `the runtime's own words: ${error?.tag ?? outcome}`)
   for (const value of declares ? Written.inCall(written) : Written.inArguments(written)) {
     const place = {

@@ -9,9 +9,8 @@ import type * as Toolkit from "@effect/ai/Toolkit"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Mailbox from "effect/Mailbox"
 import type * as Schema from "effect/Schema"
-import * as Stream from "effect/Stream"
+import type * as Stream from "effect/Stream"
 import type * as ClaimCheck from "../kernel/ClaimCheck.ts"
 import type * as CheckEvent from "../kernel/CheckEvent.ts"
 import type * as Event from "../kernel/Event.ts"
@@ -38,6 +37,8 @@ import * as AgentManifest from "./AgentManifest.ts"
 import type * as AgentOptions from "./AgentOptions.ts"
 import * as AgentReview from "./AgentReview.ts"
 import * as AgentSkills from "./AgentSkills.ts"
+import * as AgentStream from "./AgentStream.ts"
+import * as AgentTool from "./AgentTool.ts"
 import * as Approval from "./Approval.ts"
 import * as ArtifactLoan from "./ArtifactLoan.ts"
 import * as Dispatch from "./Dispatch.ts"
@@ -80,6 +81,7 @@ export interface Agent<out R = never, out A = unknown> extends AgentGrounding.Ju
   readonly claims?: readonly [ClaimCheck.DeclaredClaim, ...Array<ClaimCheck.DeclaredClaim>]
   readonly parameters: Event.Parameters
   readonly approval: ReadonlyArray<Approval.Rule>
+  readonly progress: "watched" | "unwatched"
   readonly unknown: NonNullable<AgentOptions.Options<{}>["unknown"]>
   readonly concurrency: number
   readonly maxResultChars: number
@@ -149,6 +151,7 @@ const assemble = <A>(
     ...AgentReview.claims(options.claims),
     parameters,
     approval: approval.rules,
+    progress: options.progress ?? "watched",
     unknown: options.unknown ?? "hold",
     concurrency,
     maxResultChars,
@@ -218,6 +221,7 @@ const drive = <R, A>(
       ...(repertoire === undefined ? {} : { skills: repertoire }),
       parameters,
       limits,
+      progress: agent.progress,
       ...(yield* Tokenizer.needed(agent.window ?? recorded.started?.manifest.window, limits)),
       ...(grounding === undefined ? {} : { grounding })
     }
@@ -258,18 +262,19 @@ const drive = <R, A>(
 const valueOf = <A>({ answer }: Agent<unknown, A>, runId: string, { answered }: State.State) =>
   Effect.mapError(answer.decode(answered?.value), (issues) => AgentError.unreadable(runId, issues))
 
-const begin = <R, A>(agent: Agent<R, A>, input: string, options: AgentOptions.RunOptions | undefined, emit: Emit) =>
+const begin = <R, A>(agent: Agent<R, A>, input: string, options: AgentOptions.ChildOptions | undefined, emit: Emit) =>
   Effect.gen(function* () {
     yield* AgentReview.validate(agent, input, options)
     const runId = options?.runId ?? (yield* RunId.make)
     const startedAt = yield* Clock.currentTimeMillis
-    const { tags } = options ?? {}
+    const { parent, tags } = options ?? {}
     const started: Event.RunStarted = {
       _tag: "RunStarted",
       runId,
       agent: agent.name,
       manifest: AgentManifest.of(agent, options?.scope ?? (yield* ArtifactLoan.Enclosing)),
       input: Printable.wellFormed(input),
+      ...(parent === undefined ? {} : { parent }),
       ...(tags === undefined ? {} : { tags })
     }
     return yield* AgentError.orExists(runId, drive(agent, runId, startedAt, emit, options, Run.initial, [started]))
@@ -288,19 +293,7 @@ export const stream = <R, A>(
   input: string,
   options?: AgentOptions.RunOptions
 ): Stream.Stream<Loop.Progress, AgentError.AgentError, Services | R> =>
-  streamed((emit) => begin(agent, input, options, emit))
-
-const streamed = <R>(
-  start: (emit: Emit) => Effect.Effect<Outcome.Outcome<unknown>, AgentError.AgentError, R>
-): Stream.Stream<Loop.Progress, AgentError.AgentError, R> =>
-  Stream.unwrapScoped(
-    Effect.gen(function* () {
-      const mailbox = yield* Mailbox.make<Loop.Progress, AgentError.AgentError>()
-      const emit: Emit = (progress) => Effect.asVoid(mailbox.offer(progress))
-      yield* Effect.forkScoped(Mailbox.into(Effect.asVoid(start(emit)), mailbox))
-      return Mailbox.toStream(mailbox)
-    })
-  )
+  AgentStream.of((emit) => begin(agent, input, options, emit))
 
 const carryOn = <R, A>(agent: Agent<R, A>, runId: string, how: Drive, emit: Emit) =>
   Effect.gen(function* () {
@@ -325,7 +318,7 @@ export const resumeStream = <R, A>(
   runId: string,
   options?: AgentOptions.DriveOptions
 ): Stream.Stream<Loop.Progress, AgentError.AgentError, Services | R> =>
-  streamed((emit) => carryOn(agent, runId, options, emit))
+  AgentStream.of((emit) => carryOn(agent, runId, options, emit))
 
 const goOn = <R, A>(
   agent: Agent<R, A>,
@@ -381,4 +374,18 @@ export const followUpStream = <R, A>(
   message: string,
   options?: AgentOptions.RunOptions
 ): Stream.Stream<Loop.Progress, AgentError.AgentError, Services | R> =>
-  streamed((emit) => goOn(agent, runId, message, options, emit))
+  AgentStream.of((emit) => goOn(agent, runId, message, options, emit))
+
+/**
+ * An agent as a tool of another. Each call is a run with its own record, which both records name; it spends of what the run
+ * that calls it has left, and is interrupted with it. Its outcome is the result of the call, and what goes wrong with it a
+ * failure of the call. `layer` is the tool's handler, as that of any other tool: it has what the agent needs.
+ */
+export const toTool = <R, A, const Name extends string, Parameters extends Schema.Struct.Fields>(
+  agent: Agent<R, A>,
+  options: AgentTool.Options<Name, Parameters>
+): AgentTool.AgentTool<Name, Parameters, Services | R> =>
+  AgentTool.make<Name, Parameters, Services | R, A>(agent.limits, options, {
+    begin: (limits, input, how) => begin({ ...agent, limits }, input, how, silent),
+    resume: (limits, runId) => carryOn({ ...agent, limits }, runId, undefined, silent)
+  })

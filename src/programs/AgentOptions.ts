@@ -8,6 +8,7 @@ import type * as Toolkit from "@effect/ai/Toolkit"
 import type * as Duration from "effect/Duration"
 import type * as Artifact from "../kernel/Artifact.ts"
 import type * as CheckEvent from "../kernel/CheckEvent.ts"
+import type * as ChildEvent from "../kernel/ChildEvent.ts"
 import type * as ClaimCheck from "../kernel/ClaimCheck.ts"
 import type * as Event from "../kernel/Event.ts"
 import type * as Gate from "../kernel/Gate.ts"
@@ -45,6 +46,10 @@ export interface Limits {
   readonly wallTime?: Duration.DurationInput
   /** What the run may append to its record, as bytes of its events in UTF-8. Met after at most one reply and its calls more. */
   readonly bytes?: number
+  /** Runs that its calls may start (`Agent.toTool`), those counted that they start themselves. Default 32. */
+  readonly children?: number
+  /** How deep such runs may start others. Default 4; 0 starts none. */
+  readonly depth?: number
   /**
    * Keeps one pass, and of tokens and money what it is reckoned to take, for an answer from what is there when the run has
    * come to a limit: `Outcome.stoppedEarly` says to which. Time and bytes have no such pass. `tokens`: how many are kept.
@@ -100,6 +105,11 @@ export interface Options<Tools extends Record<string, Tool.Any>> {
   readonly checks?: CheckEvent.Posture
   /** Judges the names and numbers of answers (`Grounding`), each against the results of the run. Off unless given. */
   readonly grounding?: AgentGrounding.Option
+  /**
+   * `watched`, the default: a call that came to the same for the third time, with nothing new in between, is told to the model,
+   * and ends the run if it does once more. A tool that polls is excepted with `Repeats`.
+   */
+  readonly progress?: "watched" | "unwatched"
   /** Sampling parameters, sent as they are. */
   readonly parameters?: Event.Parameters
   /** How many calls of one reply run at once, if they only read. Default 4. */
@@ -124,4 +134,9 @@ export interface RunOptions extends DriveOptions {
    * that the run which it follows up worked with, or the one whose tool started it.
    */
   readonly scope?: Artifact.Scope
+}
+
+/** How a run is begun that a call of another starts. */
+export interface ChildOptions extends RunOptions {
+  readonly parent?: ChildEvent.Parent
 }

@@ -35,6 +35,7 @@ export const charsOf = (event: Event.Event): number => {
     case "CoverageDeclared":
     case "SemanticsDeclared":
     case "ClaimsRead":
+    case "ChildSettled":
     case "WindowTrimmed":
     case "SummaryAsked":
     case "SummaryReplied":

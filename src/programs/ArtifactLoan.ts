@@ -10,10 +10,14 @@ import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Artifact from "../kernel/Artifact.ts"
 import * as ArtifactEvent from "../kernel/ArtifactEvent.ts"
+import type * as ChildEvent from "../kernel/ChildEvent.ts"
 import type * as ArtifactStore from "../services/ArtifactStore.ts"
 import { type ArtifactStoreError, failure } from "../services/ArtifactStoreError.ts"
 import * as ArtifactDesk from "./ArtifactDesk.ts"
 import type * as Artifacts from "./Artifacts.ts"
+
+/** What a call's account is of: what it did with artifacts, and what became of the run that it started. */
+export type Told = ArtifactEvent.ArtifactEvent | ChildEvent.ChildSettled
 
 export interface Loan {
   /** What the handler has. */
@@ -21,11 +25,11 @@ export interface Loan {
   /** The same for code that names a scope: another than the run's is refused. */
   readonly store: ArtifactDesk.Desk["store"]
   /** Adds what was done for the call to its account. */
-  readonly tell: (event: ArtifactEvent.ArtifactEvent) => void
+  readonly tell: (event: Told) => void
   /** Names artifacts that arguments of the call wanted: what it stores from then on is derived from them. */
   readonly want: (wanted: ReadonlyMap<string, Artifact.Meta>) => void
   /** Ends the loan, and gives the account. */
-  readonly end: () => ReadonlyArray<ArtifactEvent.ArtifactEvent>
+  readonly end: () => ReadonlyArray<Told>
 }
 
 /** Inside of a call: whose artifacts its run works with. A run that a handler starts works with the same. */
@@ -89,12 +93,12 @@ export const make = (
   { iteration, toolCallId, toolName }: ArtifactEvent.Call
 ): Loan => {
   const call = { iteration, toolCallId, toolName }
-  const account: Array<ArtifactEvent.ArtifactEvent> = []
+  const account: Array<Told> = []
   const told = new Set<string>()
   let isOver = false
   let wanted: ReadonlyMap<string, Artifact.Meta> = new Map()
 
-  const tell = (event: ArtifactEvent.ArtifactEvent): void => {
+  const tell = (event: Told): void => {
     if (!isOver) account.push(event)
   }
   /** What is asked again and again is told once. */

@@ -15,6 +15,7 @@ import * as Option from "effect/Option"
 import * as Call from "../kernel/Call.ts"
 import type * as Artifact from "../kernel/Artifact.ts"
 import * as ArtifactEvent from "../kernel/ArtifactEvent.ts"
+import type * as Children from "../kernel/Children.ts"
 import type * as Event from "../kernel/Event.ts"
 import type * as Message from "../kernel/Message.ts"
 import * as Present from "../kernel/Present.ts"
@@ -26,6 +27,7 @@ import * as ArtifactStore from "../services/ArtifactStore.ts"
 import type * as ArtifactDesk from "./ArtifactDesk.ts"
 import * as ArtifactLoan from "./ArtifactLoan.ts"
 import * as Artifacts from "./Artifacts.ts"
+import * as Child from "./Child.ts"
 import * as CallProbe from "./CallProbe.ts"
 import * as PresentCall from "./PresentCall.ts"
 import type * as PreparedTool from "./PreparedTool.ts"
@@ -43,6 +45,8 @@ export interface Options extends ServedResult.Serving {
   readonly handlers: PreparedTool.Handlers
   readonly desk: ArtifactDesk.Desk
   readonly gate: ApprovalGate.Gate
+  /** The run that a call is to start, as the record has it. */
+  readonly childOf: (toolCallId: string) => Children.Child | undefined
   /** The store as one call may use it. */
   readonly lend: (call: ArtifactEvent.Call) => ArtifactLoan.Loan
 }
@@ -203,7 +207,7 @@ const called = (
 
 /** What a call came to, what it did with artifacts, and what its result declared of where the tool looked. */
 export interface Executed extends ServedResult.Came {
-  readonly brought: ReadonlyArray<ArtifactEvent.ArtifactEvent | WaitEvent.CallProbed>
+  readonly brought: ReadonlyArray<ArtifactLoan.Told | WaitEvent.CallProbed>
 }
 
 const undeclared = (event: Event.ToolSettled): ServedResult.Came => ({ declared: [], event })
@@ -239,8 +243,13 @@ export const execute = (
     Effect.provideService(Artifacts.Artifacts, loan.bound),
     Effect.provideService(ArtifactStore.ArtifactStore, loan.store),
     Effect.provideService(ArtifactLoan.Enclosing, options.desk.scope),
+    Effect.provideService(
+      Child.Enclosing,
+      Child.begetting(options.runId, named, options.childOf(call.toolCallId), loan.tell)
+    ),
     Effect.exit,
-    within(tool.timeout)
+    // A run has limits of its own, and ends on its record before its call does.
+    tool.child === undefined ? within(tool.timeout) : Effect.asSome
   )
   return Effect.gen(function* () {
     const startedAt = yield* Clock.currentTimeMillis

@@ -19,11 +19,14 @@ import type * as Event from "../kernel/Event.ts"
 import * as Answering from "../kernel/Answering.ts"
 import * as Budget from "../kernel/Budget.ts"
 import * as Call from "../kernel/Call.ts"
+import * as Children from "../kernel/Children.ts"
 import * as Closing from "../kernel/Closing.ts"
+import type * as Message from "../kernel/Message.ts"
 import * as Refusal from "../kernel/Refusal.ts"
 import * as Run from "../kernel/Run.ts"
 import * as SkillMap from "../kernel/SkillMap.ts"
 import type * as State from "../kernel/State.ts"
+import * as WindowState from "../kernel/WindowState.ts"
 import type * as Wire from "../kernel/Wire.ts"
 import * as ArtifactStore from "../services/ArtifactStore.ts"
 import * as LLM from "../services/LLM.ts"
@@ -32,6 +35,7 @@ import * as AgentAnswer from "./AgentAnswer.ts"
 import type * as ArtifactDesk from "./ArtifactDesk.ts"
 import * as AppendSize from "./AppendSize.ts"
 import * as ArtifactLoan from "./ArtifactLoan.ts"
+import * as Child from "./Child.ts"
 import * as Custody from "./Custody.ts"
 import * as Dispatch from "./Dispatch.ts"
 import { FencedOut } from "./FencedOut.ts"
@@ -152,13 +156,13 @@ export const drive = (
       attempts = 0
       return options.retry === undefined ? llm.stream(wire) : LLM.retrying(llm.stream(wire), options.retry)
     }
-    /** An attempt that failed is on the record before the next one begins. */
+    /** An attempt that failed is on the record before the next one begins, which it does if there are tokens left for it. */
     const retried = (iteration: number, parts: ReadonlyArray<LLM.Part>, of?: "summary") => {
       const events = parts.flatMap((part) =>
         part._tag === "Retried" ? [Reply.retried(iteration, (attempts += 1), part, of)] : []
       )
-      happen(events)
       if (events.length === 0) return Effect.void
+      happen(events)
       // Another attempt is another call, which the budget must have room for.
       const over = Budget.more(Closing.limitsOf(limits, state), state.spent)
       return over === undefined ? commit : Effect.zipRight(commit, Effect.fail(new Reply.OverBudget({ reason: over })))
@@ -200,7 +204,7 @@ export const drive = (
         const durationMs = (yield* Clock.currentTimeMillis) - askedAt
         const event = Reply.replied(
           wire,
-          reply.right.value,
+          Reply.signed(reply.right.value, state.marks.at(-1), llm.model),
           durationMs,
           (id) => state.findings !== undefined && HashSet.has(state.findings.callIds, id)
         )
@@ -215,18 +219,20 @@ export const drive = (
       Effect.gen(function* () {
         const askedAt = yield* Clock.currentTimeMillis
         partial = {}
-        const told = LLM.collect(streamed(wire), (chunk, { usage }) => {
+        const summary = LLM.collect(streamed(wire), (chunk, { usage }) => {
           partial = usage === undefined ? {} : { usage }
           return retried(wire.iteration, Array.from(chunk), "summary")
         })
-        const collected = Effect.catchAllDefect(told, () => Effect.fail(Reply.layerDied))
+        const collected = Effect.catchAllDefect(summary, () => Effect.fail(Reply.layerDied))
         const reply = yield* answered(inTime(collected))
-        if (Either.isRight(reply) && Option.isNone(reply.right)) return yield* outOfTime
-        if (Either.isLeft(reply) && reply.left instanceof Reply.OverBudget) return yield* stop(reply.left.reason)
         const durationMs = (yield* Clock.currentTimeMillis) - askedAt
-        const failed = Either.mapLeft(reply, (left) => (left instanceof Reply.OverBudget ? Reply.layerDied : left))
-        const came = Either.flatMap(failed, (one) => Either.fromOption(one, () => Reply.layerDied))
-        happen([Summary.settled(wire, came, durationMs, partial.usage)])
+        if (Either.isLeft(reply)) {
+          if (reply.left instanceof Reply.OverBudget) return yield* stop(reply.left.reason)
+          return happen([Summary.failed(wire.iteration, reply.left, partial.usage)])
+        }
+        if (Option.isNone(reply.right)) return yield* outOfTime
+        const told = Reply.signed(reply.right.value, WindowState.askedOf(state), llm.model)
+        happen([Summary.replied(wire, told, durationMs)])
       }).pipe(Effect.withSpan("Model.summarize", { captureStackTrace: false }))
 
     const runTools = (iteration: number, calls: ReadonlyArray<Call.Planned>) =>
@@ -247,23 +253,39 @@ export const drive = (
           desk,
           gate: { rules: options.approval, state },
           lend,
+          childOf: (toolCallId) => Children.of(state, iteration, toolCallId),
           ...(claims === undefined ? {} : { claims: claims.declared })
         }
         const judged = yield* inTime(Effect.forEach(calls, (call) => Dispatch.check(dispatch, call)))
         if (Option.isNone(judged)) return yield* outOfTime
         let more = 0
+        let children = 0
+        const childOf = ({ toolName }: Message.ToolCall) => options.tools.get(toolName)?.child
         const checked = judged.value.map((one): Dispatch.Ready => {
           if (one._tag === "Settled" || one.planned.started) return one
           if (Answering.isTool(state.started, one.planned.call.toolName)) return one
-          const refusal = Call.unaffordable(state, limits, more)
-          if (refusal === undefined && one._tag === "Ready") more += 1
           const { call } = one.planned
+          const isChild = one._tag === "Ready" && childOf(call) !== undefined
+          const refusal =
+            Call.unaffordable(state, limits, more) ?? (isChild ? Children.refusal(limits, state, children) : undefined)
+          if (refusal === undefined && one._tag === "Ready") more += 1
+          if (refusal === undefined && isChild) children += 1
           return refusal === undefined ? one : Dispatch.refused(dispatch, call, refusal)
         })
         const ready = checked.flatMap((one) => (one._tag === "Ready" ? [one] : []))
         happen(checked.flatMap((one) => (one._tag === "Asked" ? [one.event] : [])))
         if (ready.length > 0) {
           happen(ready.flatMap((one) => Dispatch.begun(dispatch, one)))
+          happen(
+            Child.started(
+              state,
+              limits,
+              yield* elapsed,
+              iteration,
+              ready.map(({ planned }) => planned.call),
+              childOf
+            )
+          )
           yield* commit
         }
         const settle = (one: Exclude<Dispatch.Ready, { readonly _tag: "Asked" }>) =>

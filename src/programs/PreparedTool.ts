@@ -17,6 +17,8 @@ import * as Issues from "../kernel/Issues.ts"
 import type * as Wire from "../kernel/Wire.ts"
 import * as Approval from "./Approval.ts"
 import * as ArgumentsFrom from "./ArgumentsFrom.ts"
+import * as Child from "./Child.ts"
+import * as Repeats from "./Repeats.ts"
 import * as Replay from "./Replay.ts"
 import * as Timeout from "./Timeout.ts"
 import type * as WantedArguments from "./WantedArguments.ts"
@@ -30,6 +32,8 @@ export interface Prepared extends WantedArguments.Wanting {
   readonly approval: ApprovalRule.Verdict
   /** The arguments as a person reads them. */
   readonly encodeArgs: (decoded: unknown) => Effect.Effect<unknown, ReadonlyArray<string>>
+  /** The limits of the agent that it runs, if it runs one. */
+  readonly child?: Event.Limits
   readonly probe?: Replay.Probe<unknown, unknown>
   readonly encodeSuccess: (value: unknown) => Effect.Effect<unknown, ReadonlyArray<string>>
   readonly encodeFailure: (value: unknown) => Effect.Effect<unknown, ReadonlyArray<string>>
@@ -64,7 +68,8 @@ export const prepare = (tool: Tool.Any): Either.Either<Prepared, string> => {
   const failure = Schema.encodeUnknown(schemaOf(tool.failureSchema.ast))
   const validate = Schema.validate(parameters)
   return Either.map(definition(tool), (described) => ({
-    declared: Declared.tool(described, { replay: Replay.of(tool), ...ArgumentsFrom.of(tool) }),
+    declared: Declared.tool(described, { replay: Replay.of(tool), ...ArgumentsFrom.of(tool), ...Repeats.of(tool) }),
+    ...Child.of(tool),
     id: tool.id,
     timeout: Timeout.of(tool),
     approval: Approval.of(tool),

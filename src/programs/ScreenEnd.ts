@@ -27,6 +27,26 @@ const forWhat = (one: Outcome.Pending): string =>
 
 const labelOf = (one: Outcome.Pending): string => (one.kind === "approval" ? "waits" : "lost")
 
+/** The run whose call started this one, and those that its calls started. */
+const kin = ({ children = [], started }: State.State, full: boolean): ReadonlyArray<readonly [string, string]> => {
+  const parent = started?.parent
+  const shown = full ? children : children.slice(0, 8)
+  const more = children.length - shown.length
+  return [
+    ...(parent === undefined
+      ? []
+      : [["parent", `${parent.runId}, call ${parent.toolCallId} of pass ${parent.iteration}`] as const]),
+    ...shown.map(
+      ({ iteration, runId, spent }) =>
+        [
+          "child",
+          `${runId}, of pass ${iteration}: ${spent === undefined ? "open" : ScreenLine.counted(spent.passes, "pass", "passes")}`
+        ] as const
+    ),
+    ...(more === 0 ? [] : [["", `and ${ScreenLine.counted(more, "more child", "more children")}`] as const])
+  ]
+}
+
 export const lines = (
   state: State.State,
   { full = false, room }: { readonly full?: boolean; readonly room: ScreenLine.Room }
@@ -48,6 +68,8 @@ export const lines = (
       ? []
       : told(ended?.status ?? "", `${reason.what} ${reason.next}`)),
     ...(statusOf(state) === "open" ? told("open", "The run has not ended: it goes on, or its process is gone.") : []),
+    ...(answered?.stoppedEarly === undefined ? [] : told("early", answered.stoppedEarly.what)),
+    ...kin(state, full).flatMap(([label, text]) => told(label, text)),
     ...shown.flatMap((one) => told(labelOf(one), forWhat(one))),
     ...(more === 0 ? [] : told("", `and ${ScreenLine.counted(more, "more call")}`))
   ]

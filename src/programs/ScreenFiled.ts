@@ -175,6 +175,21 @@ export const of = (event: Event.Event, state: State.State): Filed | undefined =>
     }
     case "ClosingAsked":
       return { verb: "closing", style: "warn", text: event.reason.what }
+    case "CallRepeated":
+      return {
+        verb: "repeats",
+        style: "warn",
+        text: `${named(event.toolName)} came to the same ${event.occurrences} times`
+      }
+    case "ChildStarted":
+      return { verb: "child", text: `${named(event.toolName)} runs as ${named(event.runId)}` }
+    case "ChildSettled": {
+      const { runId, spent, status } = event
+      return {
+        verb: "child",
+        text: `${named(runId)} ${status} after ${ScreenLine.counted(spent.passes, "pass", "passes")}`
+      }
+    }
     case "RunResumed":
       return { verb: "resumed", text: `after ${ScreenLine.duration(event.idleMs)}` }
     case "RunClaimed":

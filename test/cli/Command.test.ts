@@ -232,6 +232,14 @@ describe("The command", () => {
       await check(1, ["verify", "open", "--anchor", anchor], /FAILS at/, /^$/)
     })
 
+    it("no record that stands in the file of another run", async () => {
+      fs.mkdirSync(path.join(fixture.directory, "swapped"))
+      fs.copyFileSync(file, path.join(fixture.directory, "swapped", "other.ndjson"))
+      const at = ["--dir", "swapped"]
+      await check(1, ["verify", "other", ...at], /^other {2}FAILS at #0\n[^]*another run than its file/, /^$/)
+      await check(1, ["runs", "--verify", ...at], /FAILS at #0/, /^/)
+    })
+
     it("a record of which one byte was changed, and names the event", async () => {
       const text = fs.readFileSync(file, "utf8")
       for (const [at, seq] of [

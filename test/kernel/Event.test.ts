@@ -82,6 +82,9 @@ describe("Event", () => {
       "CallResolved",
       "ClosingAsked",
       "RunResumed",
+      "CallRepeated",
+      "ChildStarted",
+      "ChildSettled",
       "RunClaimed",
       "CancelAsked"
     ])

@@ -160,6 +160,7 @@ describe("Fold.step", () => {
       toolCalls: 1,
       usage: { inputTokens: 7, reasoningTokens: 9 },
       unmetered: 2,
+      children: 0,
       asked: {},
       // What the first reply took was not told at all.
       models: [{ usage: { inputTokens: 7, reasoningTokens: 9, unknown: { ...Usage.unknown("unreported").unknown } } }]

@@ -44,6 +44,7 @@ const all: ReadonlyArray<Refusal.Refusal> = [
   BudgetRefusal.costUnknown(undefined, true),
   BudgetRefusal.costUnknown(undefined, false),
   BudgetRefusal.noProgress(evil, 4),
+  BudgetRefusal.childRefused("There are 3 already."),
   Refusal.usageUnknown,
   Refusal.toolFailed(evil, evil),
   Refusal.toolDied(evil),
