@@ -39,7 +39,7 @@ export interface Options extends Omit<AiSdkPrompt.Options, "provider"> {
 }
 
 /** How the API behind a package is read, where its package loses something. */
-export type Reading = Pick<AiSdkReader.Options, "usage" | "usageSoFar">
+export type Reading = Pick<AiSdkReader.Options, "isQuoted" | "unspelled" | "usage" | "usageSoFar">
 
 type Pull = Effect.Effect<Chunk.Chunk<LLM.Part>, Option.Option<LLMError>>
 

@@ -80,10 +80,12 @@ export const step = (draft: Draft, part: Part): Draft => {
     }
     case "ToolCall": {
       const { cut, opaque } = part
+      // Some providers write nothing for no arguments, and some an empty object: they are one thing.
+      const isNothing = cut === undefined && part.args.trim() === ""
       const call = {
         toolCallId: Printable.wellFormed(part.toolCallId),
         toolName: Printable.wellFormed(part.toolName),
-        args: Printable.wellFormed(part.args),
+        args: isNothing ? "{}" : Printable.wellFormed(part.args),
         ...(cut === undefined ? {} : { cut })
       }
       const { open: _, ...rest } = draft
