@@ -46,6 +46,12 @@ export const called = ({ trying: _, ...spent }: Spent, asked: Cost.Asked): Spent
   asked: known(asked)
 })
 
+/** A model is asked for something else than a pass. Who it is is told if that is not who was asked for the last one. */
+export const askedFor = (spent: Spent, { model, provider }: Cost.Asked): Spent =>
+  provider === undefined && model === undefined
+    ? spent
+    : { ...spent, trying: known({ provider: provider ?? spent.asked?.provider, model: model ?? spent.asked?.model }) }
+
 const take = (models: Spent["models"], asked: Cost.Asked, usage: Usage.Usage | undefined): Spent["models"] => {
   const at = models.findIndex((one) => one.model === asked.model && one.provider === asked.provider)
   const more = usage ?? Usage.unknown("unreported")

@@ -165,7 +165,7 @@ const callsOf = (events: ReadonlyArray<Event.Event>): ReadonlyArray<Call> => {
         trying = asked
         break
       case "SummaryAsked":
-        trying = asked
+        trying = { provider: event.provider ?? asked.provider, model: event.model ?? asked.model }
         break
       case "ModelRetried":
         tried(event.usage)
@@ -178,7 +178,7 @@ const callsOf = (events: ReadonlyArray<Event.Event>): ReadonlyArray<Call> => {
         calls.push(...event.spent.models.map(({ usage, ...asked }) => ({ asked, usage })))
         break
       case "SummaryReplied":
-        calls.push({ asked: trying, usage: event.usage })
+        calls.push({ asked: event.by ?? trying, usage: event.usage })
         break
       case "ModelFailed":
       case "SummaryFailed":

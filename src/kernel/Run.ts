@@ -172,7 +172,7 @@ const compose = (spec: Spec, before: State.State): Decision | Refusal.Refusal =>
   const riding = { pieces: [...spec.pieces, ...pieces], tools: offered, skipped }
   const chosen = [...(pass?.decisions ?? []), ...Riding.select(riding, before)]
   const ridden = chosen.reduce(Fold.step, before)
-  const window = WindowPass.decide(spec.counter ?? TokenCount.estimate, ridden)
+  const window = WindowPass.decide(spec.counter ?? TokenCount.estimate, ridden, spec)
   if (window.summarizes) {
     // What else is decided is decided again once the summary is there.
     const asking = window.events.reduce<State.State>(Fold.step, before)

@@ -73,18 +73,25 @@ export const WindowTrimmed = Schema.TaggedStruct("WindowTrimmed", {
 })
 export type WindowTrimmed = typeof WindowTrimmed.Type
 
-/** A model is asked for a summary of the units, and of the summary before it, if there is one. */
+/**
+ * A model is asked for a summary of the units, and of the summary before it, if there is one. `provider` and `model` are
+ * written where they are not those of the last pass.
+ */
 export const SummaryAsked = Schema.TaggedStruct("SummaryAsked", {
   iteration,
   wireHash: Schema.NonEmptyString,
+  provider: optional(Schema.String),
+  model: optional(Schema.String),
   units: Schema.NonEmptyArray(Schema.NonEmptyString),
   tokens: optional(Count)
 })
 export type SummaryAsked = typeof SummaryAsked.Type
 
+/** `by` is who wrote it, if not who was asked. */
 export const SummaryReplied = Schema.TaggedStruct("SummaryReplied", {
   iteration,
   content: Schema.NonEmptyString,
+  by: optional(Schema.Struct({ provider: Schema.String, model: Schema.String })),
   usage: optional(Usage.Usage),
   durationMs: optional(Schema.NonNegative.pipe(Schema.finite()))
 })

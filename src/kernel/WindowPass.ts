@@ -138,6 +138,21 @@ const overdue = (
 const pick = (units: ReadonlyArray<Unit>, at: ReadonlyArray<number>): ReadonlyArray<Unit> =>
   at.flatMap((index) => units[index] ?? [])
 
+/** Who is asked in this pass. */
+interface Asks {
+  readonly provider?: string | undefined
+  readonly model?: string | undefined
+}
+
+/** What of it is not as it was in the last pass. */
+const differing = (
+  last: Asks = {},
+  { model, provider }: Asks
+): Pick<WindowEvent.SummaryAsked, "provider" | "model"> => ({
+  ...(provider === undefined || provider === last.provider ? {} : { provider }),
+  ...(model === undefined || model === last.model ? {} : { model })
+})
+
 export interface Decision {
   readonly events: ReadonlyArray<WindowEvent.WindowEvent>
   /** The model is to be asked for a summary before anything else is decided. */
@@ -148,7 +163,7 @@ export interface Decision {
  * What leaves before the pass to come. `state` holds all else that the pass has decided, so that its whole wire is counted;
  * a request for a summary rests on none of that.
  */
-export const decide = (counter: TokenCount.Counter, before: State.State): Decision => {
+export const decide = (counter: TokenCount.Counter, before: State.State, asks: Asks = {}): Decision => {
   const old = superseded(before)
   const state = old.reduce((state, event) => WindowState.step({ ...state, seq: state.seq + 1 }, event), before)
   const strategy = state.started?.manifest.window
@@ -177,6 +192,7 @@ export const decide = (counter: TokenCount.Counter, before: State.State): Decisi
     _tag: "SummaryAsked",
     iteration: state.iteration + 1,
     wireHash: Wire.hash(SummaryWire.project(asked)),
+    ...differing(state.marks.at(-1), asks),
     units: [first, ...rest],
     ...count
   }

@@ -14,9 +14,25 @@ import type * as WindowEvent from "./WindowEvent.ts"
 import * as WindowWire from "./WindowWire.ts"
 import * as Wire from "./Wire.ts"
 
+/** A model, as far as the record says which. */
+export interface Asked {
+  readonly provider?: string
+  readonly model?: string
+}
+
+/** The model of a summary is the one of the last pass, unless it is said. */
+const modelOf = (last: Asked | undefined, said: Asked): Asked => {
+  const { model = last?.model, provider = last?.provider } = said
+  return { ...(provider === undefined ? {} : { provider }), ...(model === undefined ? {} : { model }) }
+}
+
+/** Who was asked for the summary that was asked for last. */
+export const askedOf = ({ window }: State.State): Asked | undefined => window?.summaries.at(-1)?.asked
+
 /** A summary that was asked for: which messages it is of, as they were sent. */
 export interface Mark extends SummaryWire.Asked {
   readonly units: WindowEvent.SummaryAsked["units"]
+  readonly asked: Asked
   readonly ranges: ReadonlyArray<WindowWire.Range>
   readonly tokens?: WindowEvent.Count
   readonly recordedHash: string
@@ -168,11 +184,13 @@ const ask = (state: State.State, event: WindowEvent.SummaryAsked): State.State =
   const mark: Mark = {
     ...request,
     units: event.units,
+    asked: modelOf(state.marks.at(-1), event),
     ...(tokens === undefined ? {} : { tokens }),
     recordedHash: event.wireHash,
     projectedHash: Wire.hash(SummaryWire.project(request))
   }
-  return { ...state, window: { ...window, summaries: [...window.summaries, mark] } }
+  const spent = Budget.askedFor(state.spent, event)
+  return { ...state, spent, window: { ...window, summaries: [...window.summaries, mark] } }
 }
 
 const settle = (state: State.State, outcome: NonNullable<Mark["outcome"]>, iteration: number): State.State => {
@@ -194,7 +212,7 @@ export const step = (state: State.State, event: WindowEvent.WindowEvent): State.
     case "SummaryAsked":
       return ask(state, event)
     case "SummaryReplied": {
-      const spent = Budget.replied(state.spent, event.usage)
+      const spent = Budget.replied(state.spent, event.usage, event.by)
       return settle({ ...state, spent }, { _tag: "Made", content: event.content, seq: state.seq - 1 }, event.iteration)
     }
     case "SummaryFailed": {

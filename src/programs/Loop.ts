@@ -26,6 +26,7 @@ import * as Refusal from "../kernel/Refusal.ts"
 import * as Run from "../kernel/Run.ts"
 import * as SkillMap from "../kernel/SkillMap.ts"
 import type * as State from "../kernel/State.ts"
+import * as WindowState from "../kernel/WindowState.ts"
 import type * as Wire from "../kernel/Wire.ts"
 import * as ArtifactStore from "../services/ArtifactStore.ts"
 import * as LLM from "../services/LLM.ts"
@@ -155,13 +156,13 @@ export const drive = (
       attempts = 0
       return options.retry === undefined ? llm.stream(wire) : LLM.retrying(llm.stream(wire), options.retry)
     }
-    /** An attempt that failed is on the record before the next one begins. */
+    /** An attempt that failed is on the record before the next one begins, which it does if there are tokens left for it. */
     const retried = (iteration: number, parts: ReadonlyArray<LLM.Part>, of?: "summary") => {
       const events = parts.flatMap((part) =>
         part._tag === "Retried" ? [Reply.retried(iteration, (attempts += 1), part, of)] : []
       )
-      happen(events)
       if (events.length === 0) return Effect.void
+      happen(events)
       // Another attempt is another call, which the budget must have room for.
       const over = Budget.more(Closing.limitsOf(limits, state), state.spent)
       return over === undefined ? commit : Effect.zipRight(commit, Effect.fail(new Reply.OverBudget({ reason: over })))
@@ -203,7 +204,7 @@ export const drive = (
         const durationMs = (yield* Clock.currentTimeMillis) - askedAt
         const event = Reply.replied(
           wire,
-          reply.right.value,
+          Reply.signed(reply.right.value, state.marks.at(-1), llm.model),
           durationMs,
           (id) => state.findings !== undefined && HashSet.has(state.findings.callIds, id)
         )
@@ -218,18 +219,20 @@ export const drive = (
       Effect.gen(function* () {
         const askedAt = yield* Clock.currentTimeMillis
         partial = {}
-        const told = LLM.collect(streamed(wire), (chunk, { usage }) => {
+        const summary = LLM.collect(streamed(wire), (chunk, { usage }) => {
           partial = usage === undefined ? {} : { usage }
           return retried(wire.iteration, Array.from(chunk), "summary")
         })
-        const collected = Effect.catchAllDefect(told, () => Effect.fail(Reply.layerDied))
+        const collected = Effect.catchAllDefect(summary, () => Effect.fail(Reply.layerDied))
         const reply = yield* answered(inTime(collected))
-        if (Either.isRight(reply) && Option.isNone(reply.right)) return yield* outOfTime
-        if (Either.isLeft(reply) && reply.left instanceof Reply.OverBudget) return yield* stop(reply.left.reason)
         const durationMs = (yield* Clock.currentTimeMillis) - askedAt
-        const failed = Either.mapLeft(reply, (left) => (left instanceof Reply.OverBudget ? Reply.layerDied : left))
-        const came = Either.flatMap(failed, (one) => Either.fromOption(one, () => Reply.layerDied))
-        happen([Summary.settled(wire, came, durationMs, partial.usage)])
+        if (Either.isLeft(reply)) {
+          if (reply.left instanceof Reply.OverBudget) return yield* stop(reply.left.reason)
+          return happen([Summary.failed(wire.iteration, reply.left, partial.usage)])
+        }
+        if (Option.isNone(reply.right)) return yield* outOfTime
+        const told = Reply.signed(reply.right.value, WindowState.askedOf(state), llm.model)
+        happen([Summary.replied(wire, told, durationMs)])
       }).pipe(Effect.withSpan("Model.summarize", { captureStackTrace: false }))
 
     const runTools = (iteration: number, calls: ReadonlyArray<Call.Planned>) =>

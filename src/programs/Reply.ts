@@ -53,7 +53,19 @@ const sent = ({ tools }: Wire.Wire, { toolNames }: LLM.Reply): Pick<Event.ModelR
   return { sentTools: isSame ? "as-assembled" : toolNames }
 }
 
-const asked = ({ id, provider }: LLM.Asked) => ({ provider, model: id })
+export const asked = ({ id, provider }: LLM.Asked) => ({ provider, model: id })
+
+/** Who was to answer, as far as the record says: a run that is resumed may ask another model than the one it called. */
+interface Called {
+  readonly provider?: string | undefined
+  readonly model?: string | undefined
+}
+
+/** The reply with who gave it, where that is not who the record says was asked. */
+export const signed = (reply: LLM.Reply, called: Called = {}, model?: LLM.Asked): LLM.Reply =>
+  reply.by !== undefined || model === undefined || (model.provider === called.provider && model.id === called.model)
+    ? reply
+    : { ...reply, by: model }
 
 /** An attempt that failed, as its part tells it. `attempt` counts from 1. */
 export const retried = (

@@ -4,13 +4,13 @@
  *
  * @internal
  */
-import * as Either from "effect/Either"
 import * as Printable from "../kernel/Printable.ts"
 import * as Problem from "../kernel/Problem.ts"
 import type * as Usage from "../kernel/Usage.ts"
 import type * as WindowEvent from "../kernel/WindowEvent.ts"
 import type * as Wire from "../kernel/Wire.ts"
 import type * as LLM from "../services/LLM.ts"
+import * as Reply from "./Reply.ts"
 
 /** A summary has at most so many characters; what is cut is counted in it. */
 const longest = 16_000
@@ -28,37 +28,41 @@ const unusable = (reason: string, code: string, what: string): Failure => ({
   retry: "never"
 })
 
-const failed = (iteration: number, { reason, ...error }: Failure, usage?: Usage.Usage): WindowEvent.SummaryFailed => ({
+/** What was not applied took nothing. */
+export const failed = (
+  iteration: number,
+  { reason, ...error }: Failure,
+  usage: Usage.Usage | undefined
+): WindowEvent.SummaryFailed => ({
   _tag: "SummaryFailed",
   iteration,
   reason,
   problem: Problem.of(error),
-  ...(usage === undefined ? {} : { usage })
+  ...(usage === undefined || error.outcome === "not-applied" ? {} : { usage })
 })
 
-/** The event of what came. `partial` is what was reported of a reply that failed. */
-export const settled = (
+/** The event of a reply. One that cannot be used took what it took. */
+export const replied = (
   { iteration, messages }: Wire.Wire,
-  reply: Either.Either<LLM.Reply, Failure>,
-  durationMs: number,
-  partial: Usage.Usage | undefined
+  reply: LLM.Reply,
+  durationMs: number
 ): WindowEvent.SummaryReplied | WindowEvent.SummaryFailed => {
-  if (Either.isLeft(reply)) return failed(iteration, reply.left, partial)
-  const usage = Object.keys(reply.right.usage).length === 0 ? undefined : reply.right.usage
-  const content = Printable.clip(reply.right.content.trim(), longest)
+  const usage = Object.keys(reply.usage).length === 0 ? {} : { usage: reply.usage }
+  const content = Printable.clip(reply.content.trim(), longest)
   const most = messages.reduce((sum, { message }) => sum + message.content.length, 0)
   if (content === "") {
-    return failed(iteration, unusable("Empty", "WF-WIN-001", "The model gave no summary."), usage)
+    return { ...failed(iteration, unusable("Empty", "WF-WIN-001", "The model gave no summary."), undefined), ...usage }
   }
   if (content.length >= most) {
     const what = "The summary is not shorter than what it is of."
-    return failed(iteration, unusable("NotShorter", "WF-WIN-002", what), usage)
+    return { ...failed(iteration, unusable("NotShorter", "WF-WIN-002", what), undefined), ...usage }
   }
   return {
     _tag: "SummaryReplied",
     iteration,
     content,
-    ...(usage === undefined ? {} : { usage }),
+    ...(reply.by === undefined ? {} : { by: Reply.asked(reply.by) }),
+    ...usage,
     durationMs
   }
 }

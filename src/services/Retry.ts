@@ -8,8 +8,10 @@ import * as Chunk from "effect/Chunk"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Random from "effect/Random"
 import * as Schedule from "effect/Schedule"
 import * as ScheduleDecision from "effect/ScheduleDecision"
+import * as ScheduleInterval from "effect/ScheduleInterval"
 import * as ScheduleIntervals from "effect/ScheduleIntervals"
 import * as Stream from "effect/Stream"
 import type * as Usage from "../kernel/Usage.ts"
@@ -89,25 +91,48 @@ export const retrying = (parts: Parts, policy: Policy): Parts => {
   return Stream.suspend(() => attempt(policy.initial))
 }
 
-const upTo = (times: number, ...reasons: ReadonlyArray<Reason>): Policy =>
-  Schedule.exponential("500 millis").pipe(
-    Schedule.jittered,
-    Schedule.intersect(Schedule.recurs(times)),
-    Schedule.whileInput(({ reason }: LLMError) => reasons.includes(reason))
-  )
+/** So often a call is made again for each kind of failure. */
+const most = { refused: 4, broken: 1 }
 
-/** Up to four times what the provider refuses for now, with longer waits each time, and once what broke on the way. */
-export const standard: Policy = Schedule.union(
-  upTo(4, "Limited", "Unavailable"),
-  upTo(1, "Timeout", "StreamBroken", "Protocol")
+const kindOf = (reason: Reason): keyof typeof most | undefined => {
+  if (reason === "Limited" || reason === "Unavailable") return "refused"
+  return reason === "Timeout" || reason === "StreamBroken" || reason === "Protocol" ? "broken" : undefined
+}
+
+/** Half a second, doubled for each wait of its kind before it, and a fifth more or less. */
+const waitMs = (before: number): Effect.Effect<number> =>
+  Effect.map(Random.nextRange(0.8, 1.2), (jitter) => Math.round(500 * 2 ** before * jitter))
+
+/**
+ * Up to four times what the provider refuses for now, with longer waits each time, and once what broke on the way. Neither
+ * counts against the other.
+ */
+export const standard: Policy = Schedule.makeWithState(
+  { refused: 0, broken: 0 },
+  (now, { reason }: LLMError, tried) => {
+    const kind = kindOf(reason)
+    if (kind === undefined || tried[kind] >= most[kind])
+      return Effect.succeed([tried, undefined, ScheduleDecision.done])
+    return Effect.map(waitMs(tried[kind]), (ms) => {
+      const decision = ScheduleDecision.continueWith(ScheduleInterval.after(now + ms))
+      return [{ ...tried, [kind]: tried[kind] + 1 }, undefined, decision] as const
+    })
+  }
 )
 
-/** Whether another model may do what this one could not: not what the request itself is rejected for. */
-export const isElsewhere = ({ reason }: LLMError): boolean => reason !== "Rejected" && reason !== "Unscripted"
+/**
+ * Whether another model may do what this one could not: not what the request itself is rejected for, and not what a test
+ * has no reply to.
+ */
+export const isElsewhere = ({ reason }: LLMError): boolean =>
+  reason !== "Rejected" && reason !== "Unscripted" && reason !== "CassetteDrift"
+
+/** A model whose layer does not say which it is. It is not the one before it, and is not billed as that. */
+const unnamed: LLM.Asked = { provider: "unnamed", id: "unnamed" }
 
 /** A finish says who answered. */
-const signed = (part: LLM.Part, by: LLM.Asked | undefined): LLM.Part =>
-  part._tag === "Finish" && by !== undefined ? { ...part, by } : part
+const signed = (part: LLM.Part, by: LLM.Asked): LLM.Part =>
+  part._tag === "Finish" ? { ...part, by: part.by ?? by } : part
 
 /** The service that asks the first of these, and after a failure the next. */
 export const ordered = (
@@ -118,7 +143,8 @@ export const ordered = (
   const from = (index: number, wire: Wire.Wire): Parts => {
     const own = services[index]
     if (own === undefined) return Stream.empty
-    const told = index === 0 ? own.stream(wire) : Stream.map(own.stream(wire), (part) => signed(part, own.model))
+    const { model: by = unnamed } = own
+    const told = index === 0 ? own.stream(wire) : Stream.map(own.stream(wire), (part) => signed(part, by))
     const parts = policy === undefined ? told : retrying(told, policy)
     const other = services[index + 1]
     if (other === undefined) return parts
@@ -127,7 +153,7 @@ export const ordered = (
         when(error)
           ? Option.some({
               delayMs: 0,
-              ...(other.model === undefined ? {} : { model: other.model }),
+              model: other.model ?? unnamed,
               parts: from(index + 1, wire)
             })
           : Option.none()

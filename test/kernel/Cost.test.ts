@@ -198,6 +198,27 @@ describe("Cost", () => {
     assert.deepStrictEqual(amounts(Cost.of(prices, later))[0], ["plain", 2, "6"])
   })
 
+  it("bills a summary to who was asked for it, or gave it", () => {
+    const usage = { inputTokens: 1_000_000, outputTokens: 0 }
+    const asked: Event.Event = { _tag: "SummaryAsked", iteration: 1, wireHash: "h", units: ["u"] }
+    const gave: Event.Event = { _tag: "SummaryReplied", iteration: 1, content: "s", usage }
+    const lines = (...events: ReadonlyArray<Event.Event>) =>
+      Cost.of(prices, events).models.map(({ amount, model, provider }) => [provider, model, amount])
+    // Before the first pass of a run, no other event says which model it is.
+    assert.deepStrictEqual(lines({ ...asked, provider: "p", model: "plain" }, gave), [["p", "plain", "3"]])
+    assert.deepStrictEqual(lines(called("plain", "p"), replied(usage), { ...asked, model: "shared" }, gave), [
+      ["p", "plain", "3"],
+      ["p", "shared", "1"]
+    ])
+    // The pass after it asks who was asked before, and does not say so again.
+    assert.deepStrictEqual(lines(called("plain", "p"), { ...asked, model: "shared" }, gave, called(), replied(usage)), [
+      ["p", "shared", "1"],
+      ["p", "plain", "3"]
+    ])
+    const by = { provider: "p", model: "shared" }
+    assert.deepStrictEqual(lines(called("plain", "p"), asked, { ...gave, by }), [["p", "shared", "1"]])
+  })
+
   it("counts summaries, and what failed calls had taken", () => {
     const usage = { inputTokens: 1_000_000, outputTokens: 0 }
     const failed: Event.Event = { _tag: "ModelFailed", iteration: 1, reason: "Broken", problem }

@@ -17,6 +17,7 @@ import * as Agent from "../../src/programs/Agent.ts"
 import * as ArgumentsFrom from "../../src/programs/ArgumentsFrom.ts"
 import * as Screen from "../../src/programs/Screen.ts"
 import * as LLM from "../../src/services/LLM.ts"
+import * as Record from "../../src/services/Record.ts"
 import * as Prefix from "./Prefix.ts"
 import * as Shop from "./Shop.ts"
 
@@ -275,6 +276,87 @@ describe("A summary", () => {
         assert.include(block(wires.at(-1), WindowWire.summaryId), said)
       }).pipe(Effect.provide(services))
     })
+  )
+
+  it.effect(
+    "that was not applied took nothing, and of one that broke off a run with limited tokens does not know",
+    () =>
+      Effect.gen(function* () {
+        const told: LLM.Part = { _tag: "Usage", usage: { unknown: { inputTokens: "cut", outputTokens: "cut" } } }
+        const ending = (reason: LLM.Reason) =>
+          Effect.gen(function* () {
+            const runId = reason.toLowerCase()
+            const failing = Layer.effect(
+              LLM.LLM,
+              Effect.map(LLM.LLM, ({ stream }) => ({
+                stream: (wire: Wire.Wire) =>
+                  isSummary(wire)
+                    ? Stream.concat(Stream.make(told), Stream.fail(LLM.failure(reason, { what: "No." })))
+                    : stream(wire)
+              }))
+            ).pipe(Layer.provide(LLM.layerScripted(metered(counting(6, "Done."), () => 500))))
+            yield* Agent.run(clerk({ window, budget: { tokens: 1_000_000 } }), "Count.", { runId }).pipe(
+              Effect.provide([handlers, failing])
+            )
+            const events = yield* Shop.events(runId)
+            assert.isAtLeast(of(events, "SummaryFailed").length, 1)
+            const ended = of(events, "RunEnded")[0]
+            return [of(events, "SummaryFailed")[0]?.usage, ended?.status, ended?.reason?.tag, ended?.usage.unknown]
+          })
+        assert.deepStrictEqual(yield* ending("Unavailable"), [undefined, "answered", undefined, undefined])
+        const { usage } = told
+        assert.deepStrictEqual(yield* ending("StreamBroken"), [usage, "stopped", "UsageUnknown", usage.unknown])
+      }).pipe(Effect.provide(Shop.services))
+  )
+
+  it.effect("says which model was asked for it, where that was not the one of the last pass, and which gave it", () =>
+    Effect.gen(function* () {
+      const named = (id: string, fails: boolean) =>
+        Layer.effect(
+          LLM.LLM,
+          Effect.map(LLM.LLM, ({ stream }) => ({
+            model: { provider: "p", id },
+            stream: (wire: Wire.Wire) =>
+              fails && isSummary(wire) ? Stream.fail(LLM.failure("Auth", { what: "No." })) : stream(wire)
+          }))
+        ).pipe(Layer.provide(LLM.layerScripted(counting(6, "Done.", said))))
+      const run = (runId: string, layer: Layer.Layer<LLM.LLM, LLM.LLMError>) =>
+        Agent.run(clerk({ window }), "Count.", { runId }).pipe(Effect.provide([handlers, layer]))
+
+      yield* run("r", named("first", false))
+      const events = yield* Shop.events("r")
+      const asked = of(events, "SummaryAsked")
+      assert.isAtLeast(asked.length, 1)
+      for (const one of asked) assert.notProperty(one, "model")
+      for (const one of of(events, "SummaryReplied")) assert.notProperty(one, "by")
+
+      // Resumed by another model where a summary was to be asked for next, and where it had been.
+      const at = events.findIndex(({ _tag }) => _tag === "SummaryAsked")
+      for (const [length, expected] of [
+        [at, [{ model: "second" }, undefined]],
+        [at + 1, [{}, { provider: "p", model: "second" }]]
+      ] as const) {
+        const runId = `r${length}`
+        const [started, ...rest] = events.slice(0, length)
+        if (started?._tag !== "RunStarted") return assert.fail("A run starts.")
+        yield* (yield* Record.Record).append(runId, 0, [{ ...started, runId }, ...rest])
+        yield* Agent.resume(clerk({ window }), runId).pipe(Effect.provide([handlers, named("second", false)]))
+        const after = yield* Shop.events(runId)
+        whole(Run.fold(after))
+        const told = after.slice(0, after.findIndex(({ _tag }) => _tag === "SummaryReplied") + 1)
+        const models = Run.fold(told).spent.models.map(({ model }) => model)
+        assert.deepStrictEqual(models, ["first", "second"])
+        const { model } = of(after, "SummaryAsked")[0] ?? {}
+        assert.deepStrictEqual<unknown>(
+          [model === undefined ? {} : { model }, of(after, "SummaryReplied")[0]?.by],
+          expected
+        )
+      }
+
+      yield* run("f", LLM.layerFallback([named("first", true), named("other", false)]))
+      for (const { by } of of(yield* Shop.events("f"), "SummaryReplied"))
+        assert.deepStrictEqual(by, { provider: "p", model: "other" })
+    }).pipe(Effect.provide(Shop.services))
   )
 
   it.effect("that fails leaves the one before it", () =>

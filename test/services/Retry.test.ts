@@ -135,6 +135,25 @@ describe("LLM.retrying", () => {
   )
 })
 
+describe("LLM.standardRetry", () => {
+  const sequences: ReadonlyArray<readonly [reasons: ReadonlyArray<LLM.Reason>, isAnswered: boolean]> = [
+    [["Limited", "StreamBroken"], true],
+    [["Limited", "Limited", "Limited", "Timeout", "Unavailable"], true],
+    [["StreamBroken", "Limited", "Limited", "Limited", "Limited"], true],
+    [["StreamBroken", "Limited", "Protocol"], false],
+    [["Limited", "Timeout", "Unavailable", "Limited", "Limited", "Limited"], false]
+  ]
+  for (const [reasons, isAnswered] of sequences) {
+    it.effect(`counts each kind of failure by itself: ${reasons.join(", ")}`, () =>
+      Effect.gen(function* () {
+        const layer = LLM.layerScripted([...reasons.map((reason) => LLM.fail(reason)), LLM.say("Yes.")])
+        const { reply } = collected(layer, LLM.standardRetry)
+        assert.strictEqual(Exit.isSuccess(yield* ticking(Effect.exit(reply))), isAnswered)
+      })
+    )
+  }
+})
+
 describe("LLM.layerFallback", () => {
   const named = (provider: string, script: Parameters<typeof LLM.layerScripted>[0], answers?: "json") =>
     Layer.effect(
@@ -242,6 +261,39 @@ describe("LLM.layerFallback", () => {
     })
   )
 
+  it.effect("asks nobody else about a wire that a cassette or a script does not know", () =>
+    Effect.gen(function* () {
+      for (const reason of ["CassetteDrift", "Unscripted"] as const) {
+        const layers = [named("a", [LLM.fail(reason)]), named("b", [LLM.say("Yes.")])] as const
+        assert.strictEqual((yield* Effect.flip(ask(LLM.layerFallback(layers)).reply)).reason, reason)
+      }
+    })
+  )
+
+  it.effect("does not take a model without a name for the one before it", () =>
+    Effect.gen(function* () {
+      const unnamed = Layer.effect(
+        LLM.LLM,
+        Effect.map(LLM.LLM, ({ stream }) => ({ stream }))
+      ).pipe(Layer.provide(LLM.layerScripted([LLM.fail("Unavailable"), LLM.say("Yes.")])))
+      const layers = [named("a", () => LLM.fail("Unavailable")), unnamed] as const
+      const { parts, reply } = ask(LLM.layerFallback(layers, Schedule.recurs(1)))
+      assert.deepStrictEqual((yield* ticking(reply)).by, { provider: "unnamed", id: "unnamed" })
+      assert.deepInclude(
+        parts.findLast((part) => part._tag === "Retried" && part.next !== undefined),
+        { next: { provider: "unnamed", id: "unnamed" } }
+      )
+    })
+  )
+
+  it.effect("says who answered also where it is one of others", () =>
+    Effect.gen(function* () {
+      const inner = LLM.layerFallback([named("b", [LLM.fail("Unavailable")]), named("c", [LLM.say("Yes.")])])
+      const { reply } = ask(LLM.layerFallback([named("a", [LLM.fail("Unavailable")]), inner]))
+      assert.deepStrictEqual((yield* reply).by, { provider: "c", id: "c-1" })
+    })
+  )
+
   it.effect("is known by its first model, and takes a schema of answers if all of them do", () =>
     Effect.gen(function* () {
       const of = (...layers: readonly [Layer.Layer<LLM.LLM>, ...ReadonlyArray<Layer.Layer<LLM.LLM>>]) =>
@@ -345,6 +397,56 @@ describe("A run whose model fails on the way", () => {
       ])
       const [status, reason] = yield* of({ unknown: { inputTokens: "cut", outputTokens: "cut" } }, "untold")
       assert.deepStrictEqual([status, reason], ["stopped", "UsageUnknown"])
+    }).pipe(Effect.provide(services))
+  )
+
+  it.effect("makes no attempt once its tokens are spent, or nobody knows whether they are", () =>
+    Effect.gen(function* () {
+      const of = (usage: (LLM.Part & { readonly _tag: "Usage" })["usage"], runId: string) =>
+        Effect.gen(function* () {
+          let asked = 0
+          const layer = Layer.succeed(LLM.LLM, {
+            stream: () =>
+              Stream.suspend(() => {
+                asked += 1
+                return Stream.concat(
+                  Stream.make<[LLM.Part]>({ _tag: "Usage", usage }),
+                  Stream.fail(LLM.failure("StreamBroken", { what: "Broken." }))
+                )
+              })
+          })
+          const limited = agent({ budget: { tokens: 1_000 }, retry: Schedule.recurs(100) })
+          const outcome = yield* Effect.provide(Agent.run(limited, "Which?", { runId }), layer)
+          const all = yield* Shop.events(runId)
+          assert.deepStrictEqual(Run.fold(all).violations, [])
+          assert.lengthOf(find(all, "ModelRetried"), asked)
+          return [asked, outcome.status, outcome.reason?.tag, outcome.usage]
+        })
+      const told = { inputTokens: 300, outputTokens: 100 }
+      const spent = { inputTokens: 900, outputTokens: 300 }
+      assert.deepStrictEqual(yield* of(told, "told"), [3, "stopped", "BudgetExceeded", spent])
+      const unknown = { unknown: { inputTokens: "cut", outputTokens: "cut" } } as const
+      assert.deepStrictEqual(yield* of(unknown, "untold"), [1, "stopped", "UsageUnknown", unknown])
+    }).pipe(Effect.provide(services))
+  )
+
+  it.effect("says who answered where it was resumed with another model", () =>
+    Effect.gen(function* () {
+      yield* Effect.provide(Agent.run(agent(), "Which?", { runId: "whole" }), LLM.layerScripted([LLM.say("Zone 1.")]))
+      const all = yield* Shop.events("whole")
+      const called = all.slice(0, 1 + all.findIndex(({ _tag }) => _tag === "ModelCalled"))
+      assert.notProperty(find(all, "ModelReplied")[0], "by")
+      const other = Layer.effect(
+        LLM.LLM,
+        Effect.map(LLM.LLM, ({ stream }) => ({ stream, model: { provider: "other", id: "o-1" } }))
+      ).pipe(Layer.provide(LLM.layerScripted([LLM.say("Zone 2.")])))
+      const [started, ...rest] = called
+      if (started?._tag !== "RunStarted") return assert.fail("A run starts.")
+      yield* (yield* Record.Record).append("r", 0, [{ ...started, runId: "r" }, ...rest])
+      yield* Effect.provide(Agent.resume(agent(), "r"), other)
+      assert.deepInclude(find(yield* Shop.events("r"), "ModelReplied")[0], {
+        by: { provider: "other", model: "o-1" }
+      })
     }).pipe(Effect.provide(services))
   )
 
