@@ -6,15 +6,7 @@
  */
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
-import {
-  createHash,
-  createPrivateKey,
-  createPublicKey,
-  generateKeyPairSync,
-  type KeyObject,
-  sign,
-  verify
-} from "node:crypto"
+import { createHash, createPrivateKey, createPublicKey, type KeyObject, randomBytes, sign, verify } from "node:crypto"
 import * as Printable from "../kernel/Printable.ts"
 import * as Problem from "../kernel/Problem.ts"
 import type { CheckpointError } from "./CheckpointError.ts"
@@ -85,13 +77,16 @@ export const verifier = (text: string): Either.Either<Verifier, CheckpointError>
 /** What stands before the 32 bytes of a private key in PKCS #8 (RFC 8410). */
 const pkcs8 = Buffer.from("302e020100300506032b657004220420", "hex")
 
+const secretOf = (key: Uint8Array): KeyObject =>
+  createPrivateKey({ key: Buffer.concat([pkcs8, key]), format: "der", type: "pkcs8" })
+
 /** A private key from its text. */
 export const signer = (secret: Redacted.Redacted): Either.Either<Signer, CheckpointError> => {
   const begin = "PRIVATE+KEY+"
   const text = Redacted.value(secret)
   if (!text.startsWith(begin)) return invalid(privateShape, Problem.kindOf(text))
   return Either.flatMap(partsOf(text.slice(begin.length), privateShape), ({ id, key, name }) => {
-    const made = Either.try(() => createPrivateKey({ key: Buffer.concat([pkcs8, key]), format: "der", type: "pkcs8" }))
+    const made = Either.try(() => secretOf(key))
     if (Either.isLeft(made)) return invalid(privateShape, "bytes that are no key")
     return Either.flatMap(make(name, createPublicKey(made.right)), (verifier) =>
       verifier.id === id
@@ -101,14 +96,16 @@ export const signer = (secret: Redacted.Redacted): Either.Either<Signer, Checkpo
   })
 }
 
-/** A new key. Its bytes are those of the platform's source for secrets, whatever a program is given for others. */
+/**
+ * A new key: 32 random bytes (RFC 8032). They are of the platform's source for secrets, whatever a program is given for
+ * others. Node's own generator of pairs is not used: a collection of garbage while such a key is exported locks for ever.
+ */
 export const generate = (name: string): Either.Either<Redacted.Redacted, CheckpointError> => {
   if (!isName(name)) {
     return invalid("a name of 1 to 128 characters, none of them a space or a plus", Problem.kindOf(name))
   }
-  const { privateKey, publicKey } = generateKeyPairSync("ed25519")
-  const seed = Buffer.from(privateKey.export({ format: "jwk" }).d ?? "", "base64url")
-  return Either.map(make(name, publicKey), ({ id }) =>
+  const seed = randomBytes(size)
+  return Either.map(make(name, createPublicKey(secretOf(seed))), ({ id }) =>
     Redacted.make(`PRIVATE+KEY+${name}+${id}+${Buffer.concat([Buffer.of(kind), seed]).toString("base64")}`)
   )
 }
