@@ -220,14 +220,14 @@ export const verbs = [
   },
   {
     name: "serve",
-    takes: "--cluster --agents FILE",
+    takes: "--cluster [OPTIONS]",
     least: 0,
     most: 0,
     what: "drive durable runs, with other runners",
     options: [
       { name: "cluster", what: "be one of the runners over a database" },
       { name: "agents", value: "FILE", what: "whose default export is Durable.layer({ agents })" },
-      { name: "database", value: "URL", what: "of PostgreSQL; that of WHEREFORE_DATABASE if absent" },
+      { name: "database", value: "URL", what: "PostgreSQL; that of WHEREFORE_DATABASE if absent" },
       { name: "runner-address", value: "HOST:PORT", what: "where others reach it; localhost:34431" },
       { name: "listen", value: "HOST:PORT", what: "where it listens, if that is another place" },
       { name: "lease", value: "SECONDS", what: "how long its runs stay with it if it is silent; 12" },
