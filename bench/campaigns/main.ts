@@ -10,6 +10,7 @@ import { run } from "./planted/main.ts"
 
 const campaigns = new Map<string, () => Promise<Campaign>>([
   ["c3", async () => (await import("./c3.ts")).campaign],
+  ["c5", async () => (await import("./c5.ts")).campaign],
   ["c6", async () => (await import("./c6.ts")).campaign]
 ])
 

@@ -39,7 +39,7 @@ export interface Options extends Omit<AiSdkPrompt.Options, "provider"> {
 }
 
 /** How the API behind a package is read, where its package loses something. */
-export type Reading = Pick<AiSdkReader.Options, "usage" | "usageSoFar">
+export type Reading = Pick<AiSdkReader.Options, "isQuoted" | "unspelled" | "usage" | "usageSoFar">
 
 type Pull = Effect.Effect<Chunk.Chunk<LLM.Part>, Option.Option<LLMError>>
 
@@ -163,6 +163,11 @@ export const read = (model: Model, options: Options, reading: Reading): typeof L
 /** The service over a model, for those who build a layer of their own. */
 export const make = (model: Model, options: Options = {}): typeof LLM.LLM.Service => read(model, options, {})
 
-/** Asks a model of any provider package of the AI SDK. */
+/**
+ * Asks a model of any provider package of the AI SDK. Whoever made the model gave it its `fetch`, and with it redirects: the
+ * usual one follows them, and takes keys in headers such as `x-api-key` along to wherever they lead. One that follows none
+ * is `(url, init) => fetch(url, { ...init, redirect: "manual" })`. Arguments are recorded as the package hands them on: with
+ * `streamed: false` some packages write them anew, so that a long number loses digits, and a key that came twice its first value.
+ */
 export const layer = (model: Model, options?: Options): Layer.Layer<LLM.LLM> =>
   Layer.sync(LLM.LLM, () => make(model, options))

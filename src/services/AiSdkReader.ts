@@ -11,6 +11,7 @@ import * as Printable from "../kernel/Printable.ts"
 import type * as Usage from "../kernel/Usage.ts"
 import type * as AiSdkModel from "./AiSdkModel.ts"
 import type * as LLM from "./LLM.ts"
+import * as LLMDraft from "./LLMDraft.ts"
 import { failure, type LLMError } from "./LLMError.ts"
 import * as ProviderUsage from "./ProviderUsage.ts"
 
@@ -23,6 +24,10 @@ export interface Options {
   readonly usage?: (raw: unknown) => Usage.Usage
   /** What a chunk, as the API sent it, says the call has taken so far. */
   readonly usageSoFar?: (chunk: unknown) => Usage.Usage | undefined
+  /** What stands for a call's id and name in a stream, read back. */
+  readonly unspelled?: (id: string, name: string) => { readonly id: string; readonly name: string }
+  /** In whole replies arguments were put into a JSON string as they were written, where a package writes them anew. */
+  readonly isQuoted?: true
 }
 
 /** Some parts of ours, and how the reply ended if it did. */
@@ -91,13 +96,18 @@ const ended = (
   }
 }
 
-/** `seen` is what came of the arguments in deltas: where that was nothing, a package may write an empty object. */
-const calls = (part: Extract<AiSdkModel.Part, { type: "tool-call" }>, seen?: string): ReadonlyArray<LLM.Part> => {
-  const { input, providerExecuted, providerMetadata, toolCallId, toolName } = part
+type Call = Extract<AiSdkModel.Part, { type: "tool-call" }>
+
+const calls = ({ input, providerExecuted, providerMetadata, toolCallId, toolName }: Call): ReadonlyArray<LLM.Part> => {
   if (providerExecuted === true) return []
   const seal = opaque(providerMetadata)
-  const args = seen === "" && input === "{}" ? "" : input
-  return [{ _tag: "ToolCall", toolCallId, toolName, args, ...(seal === undefined ? {} : { opaque: seal }) }]
+  return [{ _tag: "ToolCall", toolCallId, toolName, args: input, ...(seal === undefined ? {} : { opaque: seal }) }]
+}
+
+/** What is in a JSON string, if the text is one. */
+const unquoted = (text: string): string => {
+  const value = text.startsWith('"') ? Either.getOrUndefined(Either.try((): unknown => JSON.parse(text))) : undefined
+  return Predicate.isString(value) ? value : text
 }
 
 type Kind = "text" | "reasoning"
@@ -132,7 +142,9 @@ export const stream = (options: Options): ((parts: Iterable<AiSdkModel.Part>) =>
   const note = (kind: Kind, id: string, metadata: Metadata | undefined): void => {
     if (metadata !== undefined) blocks.set(`${kind} ${id}`, merged(blocks.get(`${kind} ${id}`), metadata))
   }
+  let writing = 0
   const write = writer()
+  const read = options.unspelled ?? ((id: string, name: string) => ({ id, name }))
 
   return (foreign) => {
     const parts: Array<LLM.Part> = []
@@ -161,19 +173,28 @@ export const stream = (options: Options): ((parts: Iterable<AiSdkModel.Part>) =>
           break
         }
         case "tool-input-start":
-          if (part.providerExecuted !== true) inputs.set(part.id, { toolName: part.toolName, args: "" })
-          break
         case "tool-input-delta": {
-          const input = inputs.get(part.id)
-          if (input !== undefined) input.args += part.delta
+          if (part.type === "tool-input-start") {
+            if (part.providerExecuted !== true) inputs.set(part.id, { toolName: part.toolName, args: "" })
+            writing += LLMDraft.charsOfBlock
+          } else {
+            const input = inputs.get(part.id)
+            if (input !== undefined) input.args += part.delta
+            writing += part.delta.length
+          }
+          // Nothing of a call is in a draft before its end.
+          const error = LLMDraft.beyond(writing)
+          if (error !== undefined) return { parts, end: error }
           break
         }
         case "tool-input-end":
           break
-        case "tool-call":
-          parts.push(...calls(part, inputs.get(part.toolCallId)?.args))
+        case "tool-call": {
+          const { id: toolCallId, name: toolName } = read(part.toolCallId, part.toolName)
+          parts.push(...calls({ ...part, toolCallId, toolName }))
           inputs.delete(part.toolCallId)
           break
+        }
         case "response-metadata":
           model = part.modelId ?? model
           break
@@ -185,7 +206,8 @@ export const stream = (options: Options): ((parts: Iterable<AiSdkModel.Part>) =>
         case "error":
           return { parts, end: options.refail(part.error) }
         case "finish": {
-          for (const [toolCallId, { args, toolName }] of inputs) {
+          for (const [spelledId, { args, toolName: spelledName }] of inputs) {
+            const { id: toolCallId, name: toolName } = read(spelledId, spelledName)
             parts.push({ _tag: "ToolCall", toolCallId, toolName, args, cut: true })
           }
           const end = ended(options, model, part.finishReason, part.usage)
@@ -212,8 +234,9 @@ export const whole = (
   const parts: Array<LLM.Part> = []
   const write = writer()
   for (const part of reply.content) {
-    if (part.type === "tool-call") parts.push(...calls(part))
-    else {
+    if (part.type === "tool-call") {
+      parts.push(...calls(options.isQuoted === true ? { ...part, input: unquoted(part.input) } : part))
+    } else {
       const { providerMetadata, text, type } = part
       parts.push(...write.begin(type), ...write.delta(type, text), ...write.end(type, providerMetadata))
     }

@@ -6,6 +6,7 @@
  * @internal
  */
 import * as Predicate from "effect/Predicate"
+import * as JsonSpan from "./JsonSpan.ts"
 import * as ReplyFilter from "./ReplyFilter.ts"
 
 type Fields = ReplyFilter.Fields
@@ -46,12 +47,24 @@ const usage = (given: Fields | undefined, needed: ReadonlyArray<string>): Fields
 
 const block = (given: Fields): Fields => (given["type"] === "text" ? ReplyFilter.pick(given, ["type", "text"]) : given)
 
+/** The arguments of a call as they were written, in the text of its reply. */
+const spelled = (text: string, span: JsonSpan.Span | undefined): string => {
+  const input = span === undefined ? undefined : JsonSpan.at(text, ["input"], span.from)
+  return input === undefined ? "{}" : text.slice(input.from, input.to)
+}
+
+/** The events of a call that a stream gives at once, with its arguments as they were written. */
+const atOnce = (index: unknown, content_block: Fields, partial_json: string): ReadonlyArray<Fields> => [
+  { type: "content_block_start", index, content_block: { ...content_block, input: {} } },
+  { type: "content_block_delta", index, delta: { type: "input_json_delta", partial_json } }
+]
+
 const message = ["id", "type", "role", "model", "stop_reason", "stop_sequence"]
 
 const events = (): ReplyFilter.Events => {
   /** The blocks of which nothing is left. */
   const passed = new Set<unknown>()
-  return (event) => {
+  return (event, text) => {
     const { index, type } = event
     if (!types.has(type)) return undefined
     switch (type) {
@@ -66,7 +79,11 @@ const events = (): ReplyFilter.Events => {
         const given = ReplyFilter.objectIn(event, "content_block")
         if (given === undefined || blocks.has(given["type"])) {
           passed.delete(index)
-          return given === undefined ? event : { type, index, content_block: block(given) }
+          if (given === undefined) return event
+          if (given["type"] !== "tool_use") return { type, index, content_block: block(given) }
+          // Where there are none yet, they come in deltas.
+          const args = spelled(text, JsonSpan.at(text, ["content_block"]))
+          return /^\{\s*\}$/.test(args) ? { type, index, content_block: given } : atOnce(index, given, args)
         }
         passed.add(index)
         return undefined
@@ -87,14 +104,25 @@ const events = (): ReplyFilter.Events => {
   }
 }
 
-export const filter: ReplyFilter.Filter = {
+/** A package writes arguments anew, but what is a string it hands on: there they are as they were written. */
+const quoted = (given: Fields, text: string, span: JsonSpan.Span | undefined): Fields =>
+  given["type"] === "tool_use" ? { ...given, input: spelled(text, span) } : block(given)
+
+/** `answers`: calls of the tool `json` are the package's, and come to text. */
+export const make = (answers: "json" | undefined): ReplyFilter.Filter => ({
   events,
-  body: (body) => {
-    if (body["type"] !== "message" || !Array.isArray(body["content"])) return body
+  body: (body, text) => {
+    const { content } = body
+    if (body["type"] !== "message" || !Array.isArray(content)) return body
+    const spans = JsonSpan.list(text, ["content"])
+    const left = content.flatMap((one: unknown, at) => {
+      if (!Predicate.isRecord(one) || !blocks.has(one["type"])) return []
+      return [answers === "json" && one["name"] === "json" ? block(one) : quoted(one, text, spans[at])]
+    })
     return {
       ...ReplyFilter.pick(body, message),
-      content: ReplyFilter.typed(body, "content", blocks).map(block),
+      content: left,
       usage: usage(ReplyFilter.objectIn(body, "usage"), ["input_tokens", "output_tokens"])
     }
   }
-}
+})

@@ -57,7 +57,10 @@ export const layer = (
         baseURL: endpoint.url,
         apiKey: endpoint.key,
         headers: endpoint.headers,
-        fetch: ReplyFilter.fetching(AnthropicFilter.filter, ProviderFetch.make(fetch, given.streamed !== false))
+        fetch: ReplyFilter.fetching(
+          AnthropicFilter.make(given.answers),
+          ProviderFetch.make(fetch, given.streamed === false ? "whole" : "stream")
+        )
       })
       const options: AiSdkLLM.Options = {
         ...Struct.pick(given, "answers", "cache", "providerOptions", "streamed", "timeouts"),
@@ -65,6 +68,6 @@ export const layer = (
         late: "message",
         mark: { anthropic: { cacheControl: { type: "ephemeral" } } }
       }
-      return AiSdkLLM.read(made(model), options, { usage: ProviderUsage.ofAnthropic, usageSoFar })
+      return AiSdkLLM.read(made(model), options, { usage: ProviderUsage.ofAnthropic, usageSoFar, isQuoted: true })
     })
   )

@@ -247,7 +247,10 @@ export const layerOpenAi = (options: OpenAiLLM.Options): Layer.Layer<LLM, LLMErr
 
 /**
  * Asks the `LanguageModel` of `@effect/ai` that the application has. A run needs no more of it than text, tools and how it
- * ends; what its packages lose or leak on the way is made good or told as an error.
+ * ends; what its packages lose or leak on the way is made good or told as an error. Its replies are streamed, and arguments
+ * are as they were written. What comes after a call of a tool that is not there, or after arguments that are no JSON, is lost:
+ * the packages end a reply there. Over `FetchHttpClient` no redirect is followed, and an error or a page with status 200 is
+ * kept as `error.body`; another client follows redirects as it was told to, and keeps no such body.
  */
 export const layerLanguageModel = (
   options?: LanguageModelLLM.Options

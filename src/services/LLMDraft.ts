@@ -80,10 +80,12 @@ export const step = (draft: Draft, part: Part): Draft => {
     }
     case "ToolCall": {
       const { cut, opaque } = part
+      // Some providers write nothing for no arguments, and some an empty object: they are one thing.
+      const isNothing = cut === undefined && part.args.trim() === ""
       const call = {
         toolCallId: Printable.wellFormed(part.toolCallId),
         toolName: Printable.wellFormed(part.toolName),
-        args: Printable.wellFormed(part.args),
+        args: isNothing ? "{}" : Printable.wellFormed(part.args),
         ...(cut === undefined ? {} : { cut })
       }
       const { open: _, ...rest } = draft
@@ -101,12 +103,10 @@ export const step = (draft: Draft, part: Part): Draft => {
 
 /** A reply is let go once it is this long, in characters; a block of it counts for some, so that there is an end of them. */
 const maxChars = 5_000_000
-const charsOfBlock = 2_000
+export const charsOfBlock = 2_000
 
-/** Why a draft is not written to its end, if it is not: a provider that never stops would take all memory there is. */
-export const overlong = ({ blocks, content, reasoning, toolCalls }: Draft): LLMError | undefined => {
-  const written = content.length + reasoning.length + blocks.length * charsOfBlock
-  const chars = toolCalls.reduce((sum, { args, toolName }) => sum + args.length + toolName.length, written)
+/** Why a reply of so many characters is not read to its end, if it is not. */
+export const beyond = (chars: number): LLMError | undefined => {
   if (chars <= maxChars) return undefined
   return failure("Protocol", {
     what: "The model's reply goes on longer than a record can hold.",
@@ -115,6 +115,12 @@ export const overlong = ({ blocks, content, reasoning, toolCalls }: Draft): LLME
     next: "Set maxOutputTokens, or ask for less at once.",
     retry: "never"
   })
+}
+
+/** Why a draft is not written to its end, if it is not: a provider that never stops would take all memory there is. */
+export const overlong = ({ blocks, content, reasoning, toolCalls }: Draft): LLMError | undefined => {
+  const written = content.length + reasoning.length + blocks.length * charsOfBlock
+  return beyond(toolCalls.reduce((sum, { args, toolName }) => sum + args.length + toolName.length, written))
 }
 
 /**

@@ -145,9 +145,9 @@ const promises: ReadonlyArray<Promised> = [
     )
   },
   {
-    name: "lets arguments be empty",
+    name: "takes no arguments for an empty object",
     replies: [{ toolCalls: [call("list", "", "c1")] }],
-    kept: Effect.flatMap(LLM.reply(wire), (reply) => same("the arguments", argsOf(reply), [""]))
+    kept: Effect.flatMap(LLM.reply(wire), (reply) => same("the arguments", argsOf(reply), ["{}"]))
   },
   {
     name: "reports the usage that was reported",

@@ -25,6 +25,7 @@ import * as LanguageModelPart from "./LanguageModelPart.ts"
 import * as LanguageModelPrompt from "./LanguageModelPrompt.ts"
 import * as LLM from "./LLM.ts"
 import { failure, type LLMError } from "./LLMError.ts"
+import * as ProviderFetch from "./ProviderFetch.ts"
 import * as SpanFilter from "./SpanFilter.ts"
 import * as Timeouts from "./Timeouts.ts"
 
@@ -63,11 +64,16 @@ const unconfigured = (parameters: Event.Parameters): LLMError =>
     next: "Give `configure` to LLM.layerLanguageModel, or leave the parameters out."
   })
 
-/** The context in which a model is asked. Over `fetch` no redirect is followed: a key would go along to where it leads. */
+/**
+ * The context in which a model is asked. Over `fetch` no redirect is followed: a key would go along to where it leads.
+ * And what is an error or a page although its status is that of a success is a failure that keeps it.
+ */
 const asking = (context: Context.Context<never>, configured: Context.Context<never>): Context.Context<never> => {
   const init = Option.getOrElse(Context.getOption(context, FetchHttpClient.RequestInit), () => ({}))
+  const fetch = Option.getOrElse(Context.getOption(context, FetchHttpClient.Fetch), () => globalThis.fetch)
   return Context.merge(context, configured).pipe(
-    Context.add(FetchHttpClient.RequestInit, { ...init, redirect: "manual" })
+    Context.add(FetchHttpClient.RequestInit, { ...init, redirect: "manual" }),
+    Context.add(FetchHttpClient.Fetch, ProviderFetch.make(fetch, "either"))
   )
 }
 
@@ -90,7 +96,9 @@ export const make = (
       const configured = configure?.(wire.parameters) ?? Context.empty()
       const stream = Stream.mapInputContext(asked, (context: Context.Context<never>) => asking(context, configured))
       const tracer = yield* SpanFilter.make(refail("stream"))
-      const pull = yield* Effect.withTracer(Stream.toPull(stream), tracer)
+      const opened = yield* Effect.withTracer(Stream.toPull(stream), tracer)
+      // Where a package dies of what it was sent, a run does not.
+      const pull = Effect.catchAllDefect(opened, (defect) => Effect.fail(Option.some<unknown>(defect)))
       const watch = yield* Timeouts.watch(options.timeouts, where)
       const read = AiSdkReader.stream({
         provider,

@@ -106,9 +106,16 @@ const finish = (part: Foreign) => {
 /** Ends a reply whose rest is lost: what it had called by then is to be run, and what it took is not known. */
 export const brokenOff = { type: "finish", reason: "tool-calls", isBrokenOff: true } as const
 
-/** A reader of one stream. `open` are the arguments that are being written, by the id of their call. */
+/** A call whose arguments are being written. */
+export interface Open {
+  readonly id: string
+  readonly name: string
+  readonly args: string
+}
+
+/** A reader of one stream. */
 export const reader = () => {
-  const inputs = new Map<string, string>()
+  const inputs = new Map<string, Open>()
 
   const one = (part: unknown): ReadonlyArray<AiSdkModel.Part> => {
     if (!Predicate.isRecord(part)) return []
@@ -126,13 +133,15 @@ export const reader = () => {
       case "reasoning-delta":
         return [{ type: part["type"], id, delta, ...metadata(part) }]
       case "tool-params-start":
-        inputs.set(id, "")
+        inputs.set(id, { id, name, args: "" })
         return [{ type: "tool-input-start", id, toolName: name, ...byProvider }]
-      case "tool-params-delta":
-        inputs.set(id, (inputs.get(id) ?? "") + delta)
+      case "tool-params-delta": {
+        const open = inputs.get(id)
+        if (open !== undefined) inputs.set(id, { ...open, args: open.args + delta })
         return [{ type: "tool-input-delta", id, delta }]
+      }
       case "tool-call": {
-        const written = inputs.get(id) ?? ""
+        const written = inputs.get(id)?.args ?? ""
         inputs.delete(id)
         const input = written === "" ? json(part["params"]) : written
         return [{ type: "tool-call", toolCallId: id, toolName: name, input, ...byProvider, ...metadata(part) }]
@@ -152,6 +161,6 @@ export const reader = () => {
 
   return {
     read: (parts: Iterable<unknown>): ReadonlyArray<AiSdkModel.Part> => Array.from(parts).flatMap(one),
-    open: (): ReadonlyArray<string> => Array.from(inputs.values())
+    open: (): ReadonlyArray<Open> => Array.from(inputs.values())
   }
 }

@@ -13,9 +13,11 @@ import * as Predicate from "effect/Predicate"
 import type * as Redacted from "effect/Redacted"
 import * as Struct from "effect/Struct"
 import * as AiSdkLLM from "./AiSdkLLM.ts"
+import * as ChatFilter from "./ChatFilter.ts"
 import * as Endpoint from "./Endpoint.ts"
 import * as ProviderFetch from "./ProviderFetch.ts"
 import * as ProviderUsage from "./ProviderUsage.ts"
+import * as ReplyFilter from "./ReplyFilter.ts"
 import * as LLM from "./LLM.ts"
 import { failure, type LLMError } from "./LLMError.ts"
 
@@ -37,6 +39,7 @@ const load = Endpoint.load("@ai-sdk/openai-compatible", 2, () => import("@ai-sdk
 /** A server that is told to counts as it goes. */
 const reading: AiSdkLLM.Reading = {
   usage: ProviderUsage.ofOpenAiChat,
+  unspelled: ChatFilter.unspelled,
   usageSoFar: (chunk) =>
     Predicate.isRecord(chunk) && Predicate.isRecord(chunk["usage"])
       ? ProviderUsage.ofOpenAiChat(chunk["usage"])
@@ -57,7 +60,10 @@ export const layer = (
         baseURL: url,
         name: provider ?? "openai-compatible",
         headers: endpoint.headers,
-        fetch: ProviderFetch.make(fetch, given.streamed !== false),
+        fetch: ReplyFilter.fetching(
+          ChatFilter.filter,
+          ProviderFetch.make(fetch, given.streamed === false ? "whole" : "stream")
+        ),
         includeUsage: true,
         supportsStructuredOutputs: answers === "json",
         ...(endpoint.key === "" ? {} : { apiKey: endpoint.key })

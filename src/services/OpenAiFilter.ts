@@ -1,5 +1,5 @@
 /**
- * An `OpenAiFilter` leaves of a reply of OpenAI's APIs what we read: text, refusals, reasoning, and calls of our tools.
+ * An `OpenAiFilter` leaves of a reply of OpenAI's Responses API what we read: text, refusals, reasoning, and calls of our tools.
  * What the provider's own tools did, and citations, are not read.
  *
  * @internal
@@ -71,7 +71,7 @@ const fault = (event: Fields): Fields => {
   }
 }
 
-export const responses: ReplyFilter.Filter = {
+export const filter: ReplyFilter.Filter = {
   events: () => (event) => {
     const { type } = event
     if (type === "response.output_text.annotation.added") return undefined
@@ -87,22 +87,4 @@ export const responses: ReplyFilter.Filter = {
     Array.isArray(body["output"])
       ? { ...response(body), output: ReplyFilter.typed(body, "output", items).map(item) }
       : body
-}
-
-/** A message or a delta of one, without what is told of its text. */
-const bare = (choice: unknown, key: string): unknown => {
-  if (!Predicate.isRecord(choice)) return choice
-  const { logprobs: _, ...rest } = choice
-  const given = ReplyFilter.objectIn(rest, key)
-  if (given === undefined) return rest
-  const { annotations: __, ...message } = given
-  return { ...rest, [key]: message }
-}
-
-const choices = (fields: Fields, key: string): Fields =>
-  Array.isArray(fields["choices"]) ? { ...fields, choices: fields["choices"].map((one) => bare(one, key)) } : fields
-
-export const chat: ReplyFilter.Filter = {
-  events: () => (event) => choices(event, "delta"),
-  body: (body) => choices(body, "message")
 }

@@ -8,6 +8,7 @@ import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
 import * as Struct from "effect/Struct"
 import * as AiSdkLLM from "./AiSdkLLM.ts"
+import * as ChatFilter from "./ChatFilter.ts"
 import * as Endpoint from "./Endpoint.ts"
 import * as LLM from "./LLM.ts"
 import type { LLMError } from "./LLMError.ts"
@@ -55,8 +56,8 @@ export const layer = (
         apiKey: endpoint.key,
         headers: endpoint.headers,
         fetch: ReplyFilter.fetching(
-          api === "chat" ? OpenAiFilter.chat : OpenAiFilter.responses,
-          ProviderFetch.make(fetch, given.streamed !== false)
+          api === "chat" ? ChatFilter.filter : OpenAiFilter.filter,
+          ProviderFetch.make(fetch, given.streamed === false ? "whole" : "stream")
         )
       })
       const options: AiSdkLLM.Options = {
@@ -67,7 +68,10 @@ export const layer = (
         providerOptions: { ...providerOptions, openai: { ...defaults, ...providerOptions["openai"] } }
       }
       return api === "chat"
-        ? AiSdkLLM.read(made.chat(model), options, { usage: ProviderUsage.ofOpenAiChat })
+        ? AiSdkLLM.read(made.chat(model), options, {
+            usage: ProviderUsage.ofOpenAiChat,
+            unspelled: ChatFilter.unspelled
+          })
         : AiSdkLLM.read(made.responses(model), options, { usage: ProviderUsage.ofOpenAiResponses })
     })
   )

@@ -13,13 +13,16 @@ export interface Fields {
   readonly [key: string]: unknown
 }
 
-/** What is left of the events of one stream, in order: the event itself, another in its place, or nothing of it. */
-export type Events = (event: Fields) => Fields | undefined
+/**
+ * What is left of the events of one stream, in order: the event itself, others in its place, or nothing of it. `text` is
+ * the event as it was written.
+ */
+export type Events = (event: Fields, text: string) => Fields | ReadonlyArray<Fields> | undefined
 
 export interface Filter {
   readonly events: () => Events
-  /** What is left of a reply that came whole. */
-  readonly body: (body: Fields) => Fields
+  /** What is left of a reply that came whole. `text` is the body as it was written. */
+  readonly body: (body: Fields, text: string) => Fields
 }
 
 const parsed = (text: string): Fields | undefined => {
@@ -29,24 +32,40 @@ const parsed = (text: string): Fields | undefined => {
 
 const written = (data: string): string => `data: ${data.replaceAll("\n", "\ndata: ")}\n\n`
 
+const isList = (left: Fields | ReadonlyArray<Fields>): left is ReadonlyArray<Fields> => Array.isArray(left)
+
 /** Text that is no JSON is left to the package, which knows what to say of it. */
 const filtered = (data: string, events: Events): string => {
   const event = parsed(data)
   if (event === undefined) return written(data)
-  const left = events(event)
+  const left = events(event, data)
   if (left === undefined) return ""
-  return written(left === event ? data : JSON.stringify(left))
+  if (left === event) return written(data)
+  return (isList(left) ? left : [left]).map((one) => written(JSON.stringify(one))).join("")
 }
+
+/** No event is longer than the longest reply, however its characters are escaped. An endless one would take all memory. */
+const maxChars = 50_000_000
+
+/** In the words of provider packages, which their reader knows. */
+const endless = { name: "AI_InvalidResponseDataError", message: "An event of the stream never ends." }
 
 const transform = (events: Events): TransformStream<string, string> => {
   let out = ""
+  let waiting = 0
   const parser = createParser({
     onEvent: ({ data }) => {
+      waiting = 0
       out += filtered(data, events)
+    },
+    onComment: () => {
+      waiting = 0
     }
   })
   const feed = (text: string, controller: TransformStreamDefaultController<string>): void => {
+    waiting += text.length
     parser.feed(text)
+    if (waiting > maxChars) controller.error(endless)
     if (out !== "") controller.enqueue(out)
     out = ""
   }
@@ -62,7 +81,7 @@ const isStream = (response: Response): boolean =>
 
 const whole = ({ body }: Filter, text: string): string => {
   const value = parsed(text)
-  const left = value === undefined ? undefined : Either.try(() => JSON.stringify(body(value)))
+  const left = value === undefined ? undefined : Either.try(() => JSON.stringify(body(value, text)))
   return left === undefined || Either.isLeft(left) ? text : left.right
 }
 

@@ -23,6 +23,8 @@ export interface Store {
   readonly isNamed: boolean
   /** Files that it may acknowledge before it flushes them, because what they say is elsewhere. */
   readonly spares: RegExp
+  /** Files whose names nobody will look for. */
+  readonly passing: RegExp
   /** What is wrong with what is left, by who knows the format, and by the store when it is opened again. */
   readonly judge: (
     directory: string,
@@ -88,6 +90,7 @@ const file: Store = {
   root: (directory) => `${directory}/store`,
   isNamed: true,
   spares: /\.lock$/,
+  passing: /\.lock$/,
   judge: (directory, said, steps) => {
     const path = `${directory}/store/run-1.ndjson`
     const lines = existsSync(path) ? readFileSync(path, "utf8").split("\n").slice(0, -1) : []
@@ -104,6 +107,7 @@ const sqlite: Store = {
   isNamed: true,
   // The index of the log is made anew after a crash. What is copied from the log is in it until it is flushed.
   spares: /runs\.db(-shm)?$/,
+  passing: /runs\.db(-shm)?$/,
   judge: async (directory, said, steps) => {
     const client = Layer.orDie(SqliteClient.layer({ filename: `${directory}/store/runs.db` }))
     const stored: Lines = Effect.gen(function* () {
@@ -133,7 +137,8 @@ const artifacts: Store = {
   target: (directory) => `${directory}/store`,
   root: (directory) => `${directory}/store`,
   isNamed: false,
-  spares: /\/staging\//,
+  spares: /^$/,
+  passing: /\/staging\//,
   judge: async (directory, said, steps) => {
     const root = `${directory}/store`
     const files = filesBelow(root)

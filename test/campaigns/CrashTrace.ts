@@ -119,11 +119,16 @@ export interface Flushes {
   readonly faults: ReadonlyArray<string>
 }
 
+/** `spares` are files that may be flushed later, and `passing` those whose names may. */
+interface Later {
+  readonly spares: RegExp
+  readonly passing: RegExp
+}
+
 /**
- * Whether each acknowledgement came after all that was written was flushed, and each name made safe. `spares` are files
- * that a store may leave for later.
+ * Whether each acknowledgement came after all that was written was flushed, and each name made safe.
  */
-export const flushes = (calls: ReadonlyArray<Call>, root: string, spares: RegExp): Flushes => {
+export const flushes = (calls: ReadonlyArray<Call>, root: string, { passing, spares }: Later): Flushes => {
   const dirty = new Set<string>()
   const unnamed = new Map<string, Set<string>>()
   const known = new Set<string>()
@@ -131,7 +136,7 @@ export const flushes = (calls: ReadonlyArray<Call>, root: string, spares: RegExp
   let acks = 0
   let fsyncs = 0
   const name = (path: string) => {
-    if (spares.test(path) || known.has(path)) return
+    if (passing.test(path) || known.has(path)) return
     known.add(path)
     unnamed.set(dirname(path), (unnamed.get(dirname(path)) ?? new Set()).add(path))
   }

@@ -73,7 +73,7 @@ const wire: Wire.Wire = {
       toolCalls: [
         { toolCallId: "c1", toolName: "zone", args: '{"n": 1.0, "deep": {"b": [1]}}' },
         { toolCallId: "c2", toolName: "zone", args: '{"n": 1, bad' },
-        { toolCallId: "c3", toolName: "list", args: "" },
+        { toolCallId: "c3", toolName: "list", args: "{}" },
         { toolCallId: "c4", toolName: "list", args: '{"__proto__": {"admin": true}}' }
       ]
     }),
@@ -298,7 +298,7 @@ describe("AiSdkLLM over HTTP", () => {
       const args = ['{"n": 1, bad', '{"n": 1, "te', "", '{"__proto__": 1}', "[".repeat(20_000)]
       for (const written of args) {
         const reply = yield* ask(sse(toolCall(0, "c1", "constructor", written), ...done("length")))
-        assert.deepStrictEqual(reply.toolCalls, [{ toolCallId: "c1", toolName: "constructor", args: written }])
+        assert.deepStrictEqual(reply.toolCalls, [{ toolCallId: "c1", toolName: "constructor", args: written || "{}" }])
         assert.strictEqual(reply.stopReason, "length")
       }
     })
@@ -429,7 +429,6 @@ describe("AiSdkLLM over HTTP", () => {
         sse(...text("Zone a.")),
         sse(...text("Zone"), "{not json", ...done("stop")),
         sse(...text("Zone"), { novel: true }, ...done("stop")),
-        sse(chunk({ tool_calls: [{ index: 0, function: { arguments: "{}" } }] }), ...done("tool_calls")),
         sse(),
         fails(200, "<html>hello</html>", { "content-type": "text/html" })
       ]

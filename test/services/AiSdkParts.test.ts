@@ -183,7 +183,7 @@ describe("The parts of a provider's stream", () => {
         finished("length")
       ])
       assert.deepStrictEqual(reply.toolCalls, [
-        { toolCallId: "c2", toolName: "list", args: "" },
+        { toolCallId: "c2", toolName: "list", args: "{}" },
         { toolCallId: "c1", toolName: "zone", args: '{"n": 1', cut: true }
       ])
     })

@@ -151,7 +151,7 @@ const saidInBody = (api: Api, body: Json): Said => {
     const of = (type: string) => body.content!.filter((block) => block.type === type)
     return {
       text: of("text").map(wordsOf).join(""),
-      calls: of("tool_use").map(({ input, name }) => ({ name: name!, args: JSON.stringify(input) }))
+      calls: of("tool_use").map(({ input, name }) => ({ name: name!, args: input! }))
     }
   }
   if (api === "responses") {
@@ -235,8 +235,15 @@ describe.skipIf(!isHere)(`Answers of real providers${where}`, () => {
             counts.set(kind, (counts.get(kind) ?? 0) + 1)
             if (Either.isRight(result)) {
               const { content, toolCalls, usage } = result.right
-              const calls = toolCalls.map(({ args, toolName }) => ({ name: toolName, args }))
-              assert.deepStrictEqual({ text: content, calls }, said(api, answer), answer.name)
+              // Arguments that are no text in the API are as its body has them.
+              const isText = api !== "anthropic" || answer.isStream
+              const calls = toolCalls.map(({ args, toolName }): Said["calls"][number] => {
+                if (!isText) assert.include(answer.body, args, answer.name)
+                return { name: toolName, args: isText ? args : JSON.parse(args) }
+              })
+              const { calls: expected, text } = said(api, answer)
+              const whole = expected.map(({ args, name }) => ({ name, args: args === "" ? "{}" : args }))
+              assert.deepStrictEqual({ text: content, calls }, { text, calls: whole }, answer.name)
               if (/"usage": ?\{/.test(answer.body)) assert.isDefined(usage.outputTokens, answer.name)
             } else if (answer.status === 200) {
               // The one refusal among them is a content filter's, and says nothing.

@@ -17,17 +17,19 @@ const copied = ["src", "test", "scripts", "examples", "docs", "package.json", "t
 /** How a test ended, and the first thing that it found wrong. */
 const tried = (directory: string, { only, test }: Planted) => {
   const words = only === undefined ? [] : ["-t", only]
-  const { status, stdout } = spawnSync("npx", ["vitest", "run", test, ...words, "--reporter=verbose"], {
+  const { status, stderr, stdout } = spawnSync("npx", ["vitest", "run", test, ...words, "--reporter=verbose"], {
     cwd: directory,
     encoding: "utf8",
     maxBuffer: 256 * 1024 * 1024,
     env: { ...process.env, FORCE_COLOR: "0", NO_COLOR: "1" },
-    stdio: ["ignore", "pipe", "ignore"]
+    stdio: ["ignore", "pipe", "pipe"]
   })
   const ran = /Tests .*\b(\d+) (passed|failed)/.test(stdout)
-  const reasons = Array.from(stdout.matchAll(/^\s*(?:[+-]\s+"fault": "([^"]*)|AssertionError: (.*))/gm))
-  const [first] = [...reasons.filter(([, fault]) => fault !== undefined), ...reasons]
-  return { passed: status === 0 && ran, found: first === undefined ? undefined : (first[1] ?? first[2] ?? "") }
+  // Errors are written apart from the rest.
+  const said = `${stdout}\n${stderr}`
+  const check = /AssertionError: (.*)/.exec(said)?.[1]
+  const fault = /^\s*\+\s+"fault": "([^"]*)/m.exec(said)?.[1]
+  return { passed: status === 0 && ran, found: check === undefined ? undefined : (fault ?? check) }
 }
 
 /** Every change of a bug in a copy; what it was before, or which change no longer fits. */

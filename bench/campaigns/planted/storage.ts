@@ -10,7 +10,7 @@ export const storage: ReadonlyArray<Planted> = [
     id: "file-drop-fsync",
     changes: [{ file: writer, search: "const file = synced(fs.fdatasync, fd)", replace: "const file = Effect.void" }],
     test: crash,
-    only: "file"
+    only: "of file "
   },
   {
     id: "file-fsync-before-write",
@@ -24,7 +24,7 @@ export const storage: ReadonlyArray<Planted> = [
       { file: writer, search: "const file = synced(fs.fdatasync, fd)", replace: "const file = Effect.void" }
     ],
     test: crash,
-    only: "file"
+    only: "of file "
   },
   {
     id: "file-acknowledge-before-fsync",
@@ -36,7 +36,7 @@ export const storage: ReadonlyArray<Planted> = [
       }
     ],
     test: crash,
-    only: "file"
+    only: "of file "
   },
   {
     id: "file-acknowledge-before-write",
@@ -49,7 +49,7 @@ export const storage: ReadonlyArray<Planted> = [
       }
     ],
     test: crash,
-    only: "file"
+    only: "of file "
   },
   {
     id: "file-skip-directory-fsync",
@@ -57,7 +57,7 @@ export const storage: ReadonlyArray<Planted> = [
       { file: writer, search: "handle.named || names === undefined ? file", replace: "names !== undefined ? file" }
     ],
     test: crash,
-    only: "file"
+    only: "of file "
   },
   {
     id: "file-swallow-eio",
@@ -69,7 +69,7 @@ export const storage: ReadonlyArray<Planted> = [
       }
     ],
     test: crash,
-    only: "file"
+    only: "of file "
   },
   {
     id: "file-retry-fsync",
@@ -81,13 +81,13 @@ export const storage: ReadonlyArray<Planted> = [
       }
     ],
     test: crash,
-    only: "file"
+    only: "of file "
   },
   {
     id: "file-says-not-applied",
     changes: [{ file: writer, search: '    outcome: "unknown",\n', replace: "" }],
     test: crash,
-    only: "file"
+    only: "of file "
   },
   {
     id: "file-batch-in-two",
@@ -105,7 +105,7 @@ export const storage: ReadonlyArray<Planted> = [
       }
     ],
     test: crash,
-    only: "file"
+    only: "of file "
   },
   {
     id: "file-glue-to-torn-tail",
@@ -116,7 +116,7 @@ export const storage: ReadonlyArray<Planted> = [
     id: "sqlite-synchronous-normal",
     changes: [{ file: database, search: "PRAGMA synchronous = FULL", replace: "PRAGMA synchronous = NORMAL" }],
     test: crash,
-    only: "sqlite"
+    only: "of sqlite "
   },
   {
     id: "sqlite-acknowledge-before-commit",
@@ -140,7 +140,7 @@ export const storage: ReadonlyArray<Planted> = [
       }
     ],
     test: crash,
-    only: "sqlite"
+    only: "of sqlite "
   },
   {
     id: "sqlite-swallow-failed-commit",
@@ -152,7 +152,7 @@ export const storage: ReadonlyArray<Planted> = [
       }
     ],
     test: crash,
-    only: "sqlite"
+    only: "of sqlite "
   },
   {
     id: "sqlite-batch-in-two",
@@ -170,7 +170,7 @@ export const storage: ReadonlyArray<Planted> = [
       }
     ],
     test: crash,
-    only: "sqlite"
+    only: "of sqlite "
   },
   {
     id: "sql-lost-reply-not-applied",
@@ -182,7 +182,7 @@ export const storage: ReadonlyArray<Planted> = [
       }
     ],
     test: crash,
-    only: "postgres"
+    only: "client of postgres"
   },
   {
     id: "artifacts-rename-before-fsync",
@@ -194,7 +194,7 @@ export const storage: ReadonlyArray<Planted> = [
       }
     ],
     test: crash,
-    only: "artifacts"
+    only: "of artifacts "
   },
   {
     id: "artifacts-skip-directory-fsync",
@@ -206,7 +206,7 @@ export const storage: ReadonlyArray<Planted> = [
       }
     ],
     test: crash,
-    only: "artifacts"
+    only: "of artifacts "
   },
   {
     id: "artifacts-ticket-first",
@@ -222,7 +222,7 @@ export const storage: ReadonlyArray<Planted> = [
       }
     ],
     test: crash,
-    only: "artifacts"
+    only: "of artifacts "
   },
   {
     id: "artifacts-swallow-eio",
@@ -235,6 +235,6 @@ export const storage: ReadonlyArray<Planted> = [
       }
     ],
     test: crash,
-    only: "artifacts"
+    only: "of artifacts "
   }
 ]
