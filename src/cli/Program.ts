@@ -17,7 +17,22 @@ export type Program = Effect.Effect<unknown, unknown, ArtifactStore.ArtifactStor
 // What an effect needs is in its type alone, which is gone here; a service that is missing when it runs is said then.
 const isProgram = (value: unknown): value is Program => Effect.isEffect(value)
 
-const example = 'Write: export default Agent.run(agent, "…")'
+/** What the default export of a file has to be. */
+export interface Wanted<A> {
+  readonly is: (value: unknown) => value is A
+  /** As in: there is nothing to run. */
+  readonly use: string
+  /** As in: it is not an Effect. */
+  readonly kind: string
+  readonly example: string
+}
+
+const program: Wanted<Program> = {
+  is: isProgram,
+  use: "run",
+  kind: "an Effect",
+  example: 'Write: export default Agent.run(agent, "…")'
+}
 
 /** Whether a source says that it has a default export. Comments are not read; a text that looks like one is believed. */
 const saysDefault = (source: string): boolean =>
@@ -50,13 +65,20 @@ const defaultOf = (module: unknown): unknown => {
   return Predicate.hasProperty(value, "default") && !Effect.isEffect(value) ? value.default : value
 }
 
-/** Loads a file and gives its program. The file sees `rest` as its arguments. */
-export const load = (file: string, rest: ReadonlyArray<string>): Effect.Effect<Program, Complaint.Complaint> =>
+/** Loads a file and gives its default export. The file sees `rest` as its arguments. */
+export const loadAs = <A>(
+  wanted: Wanted<A>,
+  file: string,
+  rest: ReadonlyArray<string>
+): Effect.Effect<A, Complaint.Complaint> =>
   Effect.gen(function* () {
+    const { example, is, kind, use } = wanted
     const bytes = yield* Reference.readFile(file)
     const named = Printable.quote(file, 80)
     if (!saysDefault(new TextDecoder().decode(bytes))) {
-      return yield* Effect.fail(Complaint.usage(`${named} has no default export, so there is nothing to run.`, example))
+      return yield* Effect.fail(
+        Complaint.usage(`${named} has no default export, so there is nothing to ${use}.`, example)
+      )
     }
     const full = path.resolve(file)
     process.argv.splice(1, Infinity, full, ...rest)
@@ -70,7 +92,11 @@ export const load = (file: string, rest: ReadonlyArray<string>): Effect.Effect<P
         }),
       catch: (cause) => unloaded(file, cause)
     })
-    const program = defaultOf(module)
-    if (isProgram(program)) return program
-    return yield* Effect.fail(Complaint.usage(`The default export of ${named} is not an Effect.`, example))
+    const value = defaultOf(module)
+    if (is(value)) return value
+    return yield* Effect.fail(Complaint.usage(`The default export of ${named} is not ${kind}.`, example))
   })
+
+/** Loads a file and gives its program. */
+export const load = (file: string, rest: ReadonlyArray<string>): Effect.Effect<Program, Complaint.Complaint> =>
+  loadAs(program, file, rest)

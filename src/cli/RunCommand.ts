@@ -2,7 +2,6 @@
  * `RunCommand` runs the program of a file, shows what goes on, and says what came of it.
  */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -10,70 +9,23 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
-import * as Schema from "effect/Schema"
 import { readFileSync } from "node:fs"
 import * as path from "node:path"
-import * as Problem from "../kernel/Problem.ts"
 import * as Onlooker from "../programs/Onlooker.ts"
 import * as ScreenEnd from "../programs/ScreenEnd.ts"
 import * as ScreenSummary from "../programs/ScreenSummary.ts"
 import * as ArtifactStore from "../services/ArtifactStore.ts"
-import * as LLM from "../services/LLM.ts"
 import * as Record from "../services/Record.ts"
 import * as Complaint from "./Complaint.ts"
+import * as EnvironmentModel from "./EnvironmentModel.ts"
 import * as Program from "./Program.ts"
+import * as ProgramFault from "./ProgramFault.ts"
 import * as Reference from "./Reference.ts"
 import type * as Session from "./Session.ts"
 import * as ShowCommand from "./ShowCommand.ts"
 import * as Watch from "./Watch.ts"
 
-const variables = ["WHEREFORE_MODEL_URL", "WHEREFORE_MODEL"]
-
-const isConfigured = (): boolean => variables.some((name) => (process.env[name] ?? "") !== "")
-
-const noModel = Complaint.usage(
-  "The program needs a model, and none is given.",
-  "Set WHEREFORE_MODEL_URL and WHEREFORE_MODEL, or provide a layer of LLM in the file."
-)
-
-/** The key of the service that a defect says is missing. */
-const missingService = (defect: unknown): string | undefined =>
-  defect instanceof Error ? /^Service not found: ([^\s(]+)/.exec(defect.message)?.[1] : undefined
-
-const isProblem = Schema.is(Problem.Problem)
-
-/** A file that the record cannot keep is the directory's fault, and a model that is not set up the environment's. */
-const exitOf = (failure: unknown): Complaint.Exit => {
-  if (!Predicate.hasProperty(failure, "_tag")) return 1
-  if (failure._tag === "RecordError") return 3
-  return Predicate.hasProperty(failure, "reason") && failure.reason === "Misconfigured" ? 2 : 1
-}
-
 const next = "See what is recorded with: wherefore show @. --debug prints the cause."
-
-/** What ended a program that did not succeed. Nothing, if it was interrupted. */
-const complaintOf = (
-  cause: Cause.Cause<unknown>,
-  missingModel: Complaint.Complaint
-): Complaint.Complaint | undefined => {
-  const failure = Option.getOrUndefined(Cause.failureOption(cause))
-  if (failure !== undefined) {
-    if (isProblem(failure)) return Complaint.ofProblem(exitOf(failure), failure, cause)
-    return Complaint.no(`The program failed: ${Program.reasonOf(failure)}`, next, { cause })
-  }
-  const defect = Option.getOrUndefined(Cause.dieOption(cause))
-  if (defect === undefined) return undefined
-  const service = missingService(defect)
-  if (service === LLM.LLM.key) return { ...missingModel, cause }
-  if (service !== undefined) {
-    return Complaint.usage(
-      `The program needs the service ${service}.`,
-      "Provide its layer in the file: Effect.provide(program, layer).",
-      { cause }
-    )
-  }
-  return Complaint.no(`The program stopped with an unexpected error: ${Program.reasonOf(defect)}`, next, { cause })
-}
 
 interface Written {
   readonly runId: string
@@ -141,17 +93,10 @@ const finish = (
       if (written.length === 0) terminal.progress([[{ text: "The program ended and recorded no run." }]])
       return isUnanswered(exit.value) ? 1 : 0
     }
-    const complaint = complaintOf(exit.cause, missingModel)
+    const complaint = ProgramFault.complaintOf(exit.cause, { missingModel, next })
     if (complaint === undefined) return yield* Effect.interrupt
     return yield* Effect.fail(complaint)
   })
-
-/** The model of the environment, or what to say if the program needs it. Built only if the environment names one. */
-const givenModel = Effect.gen(function* () {
-  if (!isConfigured()) return Either.left(noModel)
-  const built = yield* Effect.either(Layer.build(LLM.layerConfig))
-  return Either.mapLeft(built, (error) => Complaint.ofProblem(2, error, error))
-})
 
 export const run: Session.Command = (session) =>
   Effect.scoped(
@@ -168,7 +113,7 @@ export const run: Session.Command = (session) =>
       const artifacts = yield* Effect.mapError(Layer.build(Layer.provide(files, NodeFileSystem.layer)), (error) =>
         Complaint.ofProblem(3, error, error)
       )
-      const model = yield* givenModel
+      const model = yield* EnvironmentModel.given
 
       if (json) terminal.json({ format: "wherefore.run/1", file, directory })
       const fileOf = (runId: string) => path.join(directory, `${runId}.ndjson`)
@@ -179,7 +124,7 @@ export const run: Session.Command = (session) =>
         Effect.provideService(Record.Record, watch.record),
         Effect.provideService(Onlooker.Onlooker, watch.see)
       )
-      const missingModel = Either.isLeft(model) ? model.left : noModel
+      const missingModel = Either.isLeft(model) ? model.left : EnvironmentModel.missing
 
       return yield* Effect.uninterruptibleMask((restore) =>
         Effect.flatMap(Effect.exit(restore(open)), (exit) => {

@@ -36,11 +36,15 @@ const code: { readonly [N in Exclude<Verb.Name, "help">]: () => Module } = {
   deny: () => import("./DecideCommand.ts"),
   resolve: () => import("./ResolveCommand.ts"),
   verify: () => import("./VerifyCommand.ts"),
-  import: () => import("./ImportCommand.ts")
+  import: () => import("./ImportCommand.ts"),
+  serve: () => import("./ServeCommand.ts")
 }
 
+/** Verbs that go on until they are told to end: to be told so is no failure. */
+const lasting: ReadonlySet<Verb.Name> = new Set(["serve"])
+
 /** Log lines of programs and of our own layers: cleaned, on standard error. */
-const logger = ({ progress }: Terminal.Terminal) =>
+export const logger = ({ progress }: Terminal.Terminal) =>
   Logger.replace(
     Logger.defaultLogger,
     Logger.make(({ cause, logLevel, message }) => {
@@ -123,7 +127,8 @@ export const start = (session: Session): void => {
     for (const signal of ["SIGINT", "SIGTERM"]) process.removeListener(signal, interrupt)
     process.removeListener("beforeExit", drained)
     terminal.status(undefined)
-    process.exitCode = interrupted || Exit.isFailure(exit) ? 130 : exit.value
+    const ended = lasting.has(words.verb) && Exit.isFailure(exit) && Cause.isInterruptedOnly(exit.cause) ? 0 : 130
+    process.exitCode = interrupted || Exit.isFailure(exit) ? ended : exit.value
     // What a program left open keeps the process, unless it was told to stop.
     if (interrupted) process.exit()
   })

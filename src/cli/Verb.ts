@@ -219,6 +219,30 @@ export const verbs = [
     examples: ["wherefore import chat.json", "wherefore import traces.jsonl --format openai-chat"]
   },
   {
+    name: "serve",
+    takes: "--cluster [OPTIONS]",
+    least: 0,
+    most: 0,
+    what: "drive durable runs, with other runners",
+    options: [
+      { name: "cluster", what: "be one of the runners over a database" },
+      { name: "agents", value: "FILE", what: "whose default export is Durable.layer({ agents })" },
+      { name: "database", value: "URL", what: "PostgreSQL; that of WHEREFORE_DATABASE if absent" },
+      { name: "runner-address", value: "HOST:PORT", what: "where others reach it; localhost:34431" },
+      { name: "listen", value: "HOST:PORT", what: "where it listens, if that is another place" },
+      { name: "lease", value: "SECONDS", what: "how long its runs stay with it if it is silent; 12" },
+      { name: "handover", value: "SECONDS", what: "how long its runs may go on when it ends; 5" }
+    ],
+    details: [
+      "The default export of FILE is a layer of Durable. It may leave the engine, Record, ArtifactStore and LLM open: records and artifacts are kept in the database, and the model is that of WHEREFORE_MODEL_URL, WHEREFORE_MODEL and WHEREFORE_API_KEY.",
+      "Prints one line when it is ready. SIGTERM and SIGINT end it with 0: its runs are left to the other runners. Other processes see the words of a command: a URL with a password is best given in WHEREFORE_DATABASE."
+    ],
+    examples: [
+      "wherefore serve --cluster --agents app.ts --database postgres://localhost/app",
+      "wherefore serve --cluster --agents app.ts --runner-address 10.0.0.7:34431"
+    ]
+  },
+  {
     name: "help",
     takes: "[VERB]",
     least: 0,

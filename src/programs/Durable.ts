@@ -14,6 +14,8 @@ import * as Layer from "effect/Layer"
 import type * as Decision from "../kernel/Decision.ts"
 import type * as Outcome from "../kernel/Outcome.ts"
 import * as Printable from "../kernel/Printable.ts"
+import * as ArtifactStore from "../services/ArtifactStore.ts"
+import * as LLM from "../services/LLM.ts"
 import type * as Record from "../services/Record.ts"
 import type * as Agent from "./Agent.ts"
 import type * as AgentDecisions from "./AgentDecisions.ts"
@@ -38,6 +40,8 @@ type SignalFailure = DurableError.DurableError | Decision.DecisionRefused | Reco
 export class Durable extends Context.Tag("wherefore/programs/Durable")<
   Durable,
   {
+    /** The names of the agents that are hosted here. */
+    readonly agents: ReadonlyArray<string>
     readonly start: (
       agentName: string,
       input: string,
@@ -124,13 +128,14 @@ export function layer(
     Effect.gen(function* () {
       const problems = problemsOf(hosted)
       if (problems.length > 0) return yield* DurableError.invalidAgents(problems)
-      return Durable.of(
-        DurableCalls.make(agents, yield* Effect.context<WorkflowEngine.WorkflowEngine | Record.Record>())
-      )
+      const services = yield* Effect.context<WorkflowEngine.WorkflowEngine | Record.Record>()
+      return Durable.of({ agents: Array.from(agents.keys()), ...DurableCalls.make(agents, services) })
     })
   )
   const driving = Layer.unwrapEffect(
     Effect.gen(function* () {
+      // What is missing is missed now, and not by each run.
+      yield* Effect.all([LLM.LLM, ArtifactStore.ArtifactStore])
       const context = yield* Effect.context<unknown>()
       const by = options.name ?? (yield* RunId.make)
       return DurableRun.workflow.toLayer((task) =>
