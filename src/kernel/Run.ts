@@ -128,8 +128,14 @@ const summarize = (state: State.State): Extract<Command, { readonly _tag: "Summa
   return { _tag: "Summarize", wire }
 }
 
+/** What of a `Spec` says what a call of the model takes. */
+interface Asking extends Pick<Spec, "limits" | "counter"> {
+  readonly provider?: string | undefined
+  readonly model?: string | undefined
+}
+
 /** What a call of the model is reckoned to take. */
-const needOf = (spec: Spec, state: State.State, wire: Wire.Wire): Budget.Need | undefined => {
+const needOf = (spec: Asking, state: State.State, wire: Wire.Wire): Budget.Need | undefined => {
   const { limits, model, provider } = spec
   if (limits.tokens === undefined && limits.money === undefined) return undefined
   const { maxOutputTokens: output } = wire.parameters
@@ -143,6 +149,13 @@ const needOf = (spec: Spec, state: State.State, wire: Wire.Wire): Budget.Need | 
 /** Why a pass, or a call of it with this wire, may not be made, if it may not. */
 const over = (spec: Spec, state: State.State, wire: Wire.Wire): Refusal.Refusal | undefined =>
   Budget.pass(Closing.limitsOf(spec.limits, state), state.spent, spec.elapsedMs, needOf(spec, state, wire))
+
+/** Why no further attempt of the call with this wire may be made, of whom the record says is turned to, if none may. */
+export const again = (spec: Asking, state: State.State, wire: Wire.Wire): Refusal.Refusal | undefined => {
+  const { asked, trying = asked } = state.spent
+  const limits = Closing.limitsOf(spec.limits, state)
+  return Budget.more(limits, state.spent, needOf({ ...spec, ...trying }, state, wire))
+}
 
 /** Why no pass may follow the state, as far as can be said before it is composed. */
 const limited = (spec: Spec, state: State.State): Refusal.Refusal | undefined => {

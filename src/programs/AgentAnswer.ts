@@ -15,9 +15,9 @@ import type * as AnswerEvent from "../kernel/AnswerEvent.ts"
 import * as Answering from "../kernel/Answering.ts"
 import type * as Event from "../kernel/Event.ts"
 import * as FindingRead from "../kernel/FindingRead.ts"
-import * as Issues from "../kernel/Issues.ts"
 import * as Json from "../kernel/Json.ts"
 import type * as Run from "../kernel/Run.ts"
+import * as Decoding from "./Decoding.ts"
 import type * as Dispatch from "./Dispatch.ts"
 
 /** Limits of the text of an answer. */
@@ -71,7 +71,7 @@ export const make = <A, I, R>(schema: Schema.Schema<A, I, R>): Reader<A> => {
   const own = Schema.make<A, unknown>(schema.ast)
   const held = Schema.Struct({ [inside]: own })
   const decodeOwn = Schema.decodeUnknown(own)
-  const decode = (value: unknown) => Effect.mapError(decodeOwn(value), Issues.list)
+  const decode = (value: unknown) => Decoding.read(() => decodeOwn(value))
   return Either.match(Either.all({ bare: jsonSchema(own), wrapped: jsonSchema(held) }), {
     onLeft: (problem) => ({ decode, problems: [problem] }),
     onRight: ({ bare, wrapped }) => {
@@ -94,7 +94,7 @@ const decodeGiven = <A, I>(schema: Schema.Schema<A, I>) => {
   const all = Schema.decodeUnknown(schema, { errors: "all" })
   const first = Schema.decodeUnknown(schema)
   return (value: unknown, errors: "first" | "all"): Effect.Effect<unknown, ReadonlyArray<string>> =>
-    Effect.mapError(errors === "all" ? all(value) : first(value), Issues.list)
+    Decoding.read(() => (errors === "all" ? all(value) : first(value)))
 }
 
 /** What the model's words come to as an answer. `findings`: what they declare of those is not part of it. */

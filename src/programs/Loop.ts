@@ -17,10 +17,8 @@ import type * as Artifact from "../kernel/Artifact.ts"
 import type * as ArtifactEvent from "../kernel/ArtifactEvent.ts"
 import type * as Event from "../kernel/Event.ts"
 import * as Answering from "../kernel/Answering.ts"
-import * as Budget from "../kernel/Budget.ts"
 import * as Call from "../kernel/Call.ts"
 import * as Children from "../kernel/Children.ts"
-import * as Closing from "../kernel/Closing.ts"
 import type * as Message from "../kernel/Message.ts"
 import * as Refusal from "../kernel/Refusal.ts"
 import * as Run from "../kernel/Run.ts"
@@ -157,14 +155,14 @@ export const drive = (
       return options.retry === undefined ? llm.stream(wire) : LLM.retrying(llm.stream(wire), options.retry)
     }
     /** An attempt that failed is on the record before the next one begins, which it does if there are tokens left for it. */
-    const retried = (iteration: number, parts: ReadonlyArray<LLM.Part>, of?: "summary") => {
+    const retried = (wire: Wire.Wire, parts: ReadonlyArray<LLM.Part>, of?: "summary") => {
       const events = parts.flatMap((part) =>
-        part._tag === "Retried" ? [Reply.retried(iteration, (attempts += 1), part, of)] : []
+        part._tag === "Retried" ? [Reply.retried(wire.iteration, (attempts += 1), part, of)] : []
       )
       if (events.length === 0) return Effect.void
       happen(events)
       // Another attempt is another call, which the budget must have room for.
-      const over = Budget.more(Closing.limitsOf(limits, state), state.spent)
+      const over = Run.again(options.spec, state, wire)
       return over === undefined ? commit : Effect.zipRight(commit, Effect.fail(new Reply.OverBudget({ reason: over })))
     }
 
@@ -186,7 +184,7 @@ export const drive = (
         const collected = LLM.collect(streamed(wire), (chunk, draft) => {
           partial = Reply.partial(draft)
           const parts = Array.from(chunk)
-          return Effect.zipRight(retried(iteration, parts), emit({ _tag: "Received", iteration, parts }))
+          return Effect.zipRight(retried(wire, parts), emit({ _tag: "Received", iteration, parts }))
         }).pipe(
           // The run ends on the record before the defect goes on to whoever runs it.
           Effect.catchAllDefect((defect) => {
@@ -221,7 +219,7 @@ export const drive = (
         partial = {}
         const summary = LLM.collect(streamed(wire), (chunk, { usage }) => {
           partial = usage === undefined ? {} : { usage }
-          return retried(wire.iteration, Array.from(chunk), "summary")
+          return retried(wire, Array.from(chunk), "summary")
         })
         const collected = Effect.catchAllDefect(summary, () => Effect.fail(Reply.layerDied))
         const reply = yield* answered(inTime(collected))

@@ -18,6 +18,7 @@ import type * as Wire from "../kernel/Wire.ts"
 import * as Approval from "./Approval.ts"
 import * as ArgumentsFrom from "./ArgumentsFrom.ts"
 import * as Child from "./Child.ts"
+import * as Decoding from "./Decoding.ts"
 import * as Repeats from "./Repeats.ts"
 import * as Replay from "./Replay.ts"
 import * as Timeout from "./Timeout.ts"
@@ -73,11 +74,11 @@ export const prepare = (tool: Tool.Any): Either.Either<Prepared, string> => {
     id: tool.id,
     timeout: Timeout.of(tool),
     approval: Approval.of(tool),
-    encodeArgs: (decoded) => Effect.mapError(written(decoded), Issues.list),
+    encodeArgs: (decoded) => Decoding.read(() => written(decoded)),
     ...(probe === undefined ? {} : { probe }),
     wants: Wants.of(tool, described.schema),
-    validate: (decoded) => Effect.mapError(validate(decoded), Issues.list),
-    decode: (args, errors) => Effect.mapError(decode[errors](args), Issues.list),
+    validate: (decoded) => Decoding.read(() => validate(decoded)),
+    decode: (args, errors) => Decoding.read(() => decode[errors](args)),
     encodeSuccess: (value) => Effect.mapError(success(value), Issues.list),
     encodeFailure: (value) => Effect.mapError(failure(value), Issues.list)
   }))

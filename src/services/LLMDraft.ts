@@ -123,7 +123,10 @@ export const overlong = ({ blocks, content, reasoning, toolCalls }: Draft): LLME
   return beyond(toolCalls.reduce((sum, { args, toolName }) => sum + args.length + toolName.length, written))
 }
 
-/** What a reply without text and without calls came to, if its stop reason says that it is no answer. */
+/**
+ * What a reply without text and without calls came to, if its stop reason says that it is no answer. The model was asked and
+ * has replied, so that it took what it says.
+ */
 const emptied = (stopReason: Event.StopReason): LLMError | undefined => {
   switch (stopReason) {
     case "stop":
@@ -131,12 +134,14 @@ const emptied = (stopReason: Event.StopReason): LLMError | undefined => {
     case "length":
       return failure("Rejected", {
         what: "The model used up its output tokens before it wrote anything.",
-        next: "Raise maxOutputTokens, or shorten the conversation."
+        next: "Raise maxOutputTokens, or shorten the conversation.",
+        outcome: "applied"
       })
     case "content-filter":
       return failure("Rejected", {
         what: "The provider's content filter withheld the whole reply.",
-        next: "Change the wording of the request: the same one will be filtered again."
+        next: "Change the wording of the request: the same one will be filtered again.",
+        outcome: "applied"
       })
     default:
       return failure("Protocol", { what: `The model stopped with "${stopReason}" and gave neither text nor a call.` })

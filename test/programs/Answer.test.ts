@@ -79,6 +79,31 @@ describe("An answer by a schema", () => {
     })
   )
 
+  for (const mode of ["tool", "json"] as const) {
+    it.effect(`goes back to the model where the code of its schema dies on it: ${mode}`, () =>
+      Effect.gen(function* () {
+        const Loud = Schema.transform(Schema.String, Schema.Number, {
+          strict: true,
+          decode: (text) => {
+            if (text === "boom") throw new Error("boom")
+            return text.length
+          },
+          encode: String
+        })
+        const said = (a: string): LLM.Step => (mode === "tool" ? give({ a }, a) : JSON.stringify({ a }))
+        const agent = Agent.make({ name: "shop", instructions: "Sell.", answer: Schema.Struct({ a: Loud }) })
+        const scripted = LLM.layerScripted([said("boom"), said("ok")])
+        const model = mode === "json" ? Layer.provideMerge(json, scripted) : scripted
+        const { events, value } = yield* Effect.gen(function* () {
+          const { value } = yield* Agent.run(agent, "A lamp.", { runId: "r" })
+          return { value, events: yield* Shop.events("r") }
+        }).pipe(Effect.provide([Shop.services, model]))
+        assert.deepStrictEqual(value, { a: 2 })
+        assert.strictEqual(of(events, "ModelReplied").length, 2)
+      })
+    )
+  }
+
   it.effect("says in its type what it is", () =>
     Effect.gen(function* () {
       const { outcome } = yield* play([good])

@@ -110,6 +110,56 @@ describe("Before a call of the model", () => {
     })
   )
 
+  it.effect("a model without a price is not turned to either, when another has failed", () =>
+    Effect.gen(function* () {
+      const failing = Layer.succeed(LLM.LLM, {
+        model: { provider: "test", id: "scripted" },
+        stream: () => Stream.fail(LLM.failure("Unavailable", { what: "Away." }))
+      })
+      const money = { money: { amount: "1000000", prices } }
+      const ask = (id: string) =>
+        Effect.gen(function* () {
+          const agent = make({ budget: money })
+          const outcome = yield* Agent.run(agent, "How many?", { runId: "r" })
+          return { outcome, sent: yield* Effect.flatMap(LLM.Script, ({ calls }) => calls) }
+        }).pipe(
+          Effect.provide(
+            Layer.unwrapEffect(
+              Effect.map(
+                Layer.build(named([{ text: "Three.", usage: { inputTokens: 1, outputTokens: 1 } }], id)),
+                (all) => {
+                  const other = Layer.succeedContext(all)
+                  return Layer.merge(other, LLM.layerFallback([failing, other]))
+                }
+              )
+            )
+          ),
+          Effect.provide([Shop.services, handlers]),
+          Effect.scoped
+        )
+      const unpriced = yield* ask("unheard-of")
+      assert.deepStrictEqual([unpriced.sent.length, unpriced.outcome.reason?.tag], [0, "CostUnknown"])
+      assert.include(unpriced.outcome.reason?.what, "unheard-of")
+      const priced = yield* ask("scripted")
+      assert.deepStrictEqual([priced.sent.length, priced.outcome.status], [1, "answered"])
+    })
+  )
+
+  it.effect("a reply that has nothing in it took what it says", () =>
+    Effect.gen(function* () {
+      for (const stopReason of ["length", "content-filter"] as const) {
+        const usage = { inputTokens: 10, outputTokens: 4_096, reasoningTokens: 4_096 }
+        const layer = Layer.succeed(LLM.LLM, {
+          stream: () => Stream.make<[LLM.Part]>({ _tag: "Finish", stopReason, usage })
+        })
+        const agent = Agent.make({ name: "a", instructions: "" })
+        yield* Agent.run(agent, "Go.", { runId: stopReason }).pipe(Effect.flip, Effect.provide(layer))
+        const { spent } = Run.fold(yield* Shop.events(stopReason))
+        assert.deepStrictEqual(spent.usage, usage)
+      }
+    }).pipe(Effect.provide(Shop.services))
+  )
+
   it.effect("another attempt is one more call: it is not made when there is no room", () =>
     Effect.gen(function* () {
       let asked = 0

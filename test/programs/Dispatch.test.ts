@@ -452,3 +452,29 @@ describe("Timeout.of", () => {
     assert.deepStrictEqual(Timeout.of(bare.annotate(Timeout.Timeout, 7)), Duration.millis(7))
   })
 })
+
+describe("A call of a tool whose schema runs code", () => {
+  it.effect("is refused where that code dies on its arguments, and the run goes on", () =>
+    Effect.gen(function* () {
+      const Loud = Schema.transform(Schema.String, Schema.String, {
+        strict: true,
+        decode: (text) => {
+          if (text === "boom") throw new Error("secret")
+          return text
+        },
+        encode: (text) => text
+      })
+      const toolkit = Toolkit.make(Tool.make("shout", { parameters: { text: Loud }, success: Schema.String }))
+      const agent = Agent.make({ name: "a", instructions: "Shout.", toolkit })
+      const script = [LLM.call("shout", { text: "boom" }, "a"), LLM.call("shout", { text: "oh" }, "b"), "Done."]
+      const handlers = toolkit.toLayer({ shout: ({ text }) => Effect.succeed(text) })
+      yield* Agent.run(agent, "Go.", { runId: "r" }).pipe(Effect.provide([handlers, LLM.layerScripted(script)]))
+      const events = yield* Shop.events("r")
+      assert.deepStrictEqual(
+        events.flatMap((event) => (event._tag === "ToolSettled" ? [tag(event)] : [])),
+        ["refused ToolArgsInvalid", "ran-ok"]
+      )
+      assert.notInclude(JSON.stringify(events), "secret")
+    }).pipe(Effect.provide(Shop.services))
+  )
+})
