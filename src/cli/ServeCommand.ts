@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Printable from "../kernel/Printable.ts"
 import * as Complaint from "./Complaint.ts"
+import * as DatabaseUrl from "./DatabaseUrl.ts"
 import type * as Session from "./Session.ts"
 
 export interface Place {
@@ -13,16 +14,9 @@ export interface Place {
   readonly port: number
 }
 
-/** `secrets` are what must not be seen of `url`; `shown` is what may. */
-export interface Database {
-  readonly url: string
-  readonly shown: string
-  readonly secrets: ReadonlyArray<string>
-}
-
 export interface Setting {
   readonly agents: string
-  readonly database: Database
+  readonly database: DatabaseUrl.DatabaseUrl
   readonly address: Place
   readonly listen?: Place
   readonly lease?: number
@@ -54,27 +48,12 @@ const secondsOf = (name: string, word: string, least: number): Read<number> => {
 
 const example = "Write --database postgres://HOST/NAME, or set WHEREFORE_DATABASE."
 
-const decoded = (text: string): string =>
-  Either.getOrElse(
-    Either.try(() => decodeURIComponent(text)),
-    () => text
-  )
-
-/** Nothing of a URL is shown that is not one of ours: it may have a password anywhere. */
-const databaseOf = (word: string | undefined): Read<Database> => {
+const databaseOf = (word: string | undefined): Read<DatabaseUrl.DatabaseUrl> => {
   if (word === undefined || word === "") return wrong('"serve" needs a database.', example)
-  const url = Either.getOrUndefined(Either.try(() => new URL(word)))
-  if (url === undefined || !/^postgres(ql)?:$/.test(url.protocol)) {
-    return wrong("The database is not named by a URL of PostgreSQL.", example)
-  }
-  const { hostname, password, pathname, port } = url
-  const values = Array.from(url.searchParams.values())
-  const secrets = [word, password, decoded(password), ...values].filter((secret) => secret !== "")
-  return Either.right({
-    url: word,
-    secrets,
-    shown: `postgres://${hostname}${port === "" ? "" : `:${port}`}${pathname}`
-  })
+  const database = DatabaseUrl.postgres(word)
+  return database === undefined
+    ? wrong("The database is not named by a URL of PostgreSQL.", example)
+    : Either.right(database)
 }
 
 /** What was asked for, or what is wrong with it. */
