@@ -28,7 +28,7 @@ describe("LLM", () => {
 
   it("a usage that is no count is malformed, and costs no reply", () => {
     const usage = { inputTokens: -5, outputTokens: 7, reasoningTokens: 0.5 }
-    const told = { outputTokens: 7, unknown: { inputTokens: "malformed", reasoningTokens: "malformed" } }
+    const told = { outputTokens: 7, unknown: { inputTokens: "malformed", reasoningTokens: "malformed" } } as const
     assert.deepStrictEqual(Either.getOrThrow(folded({ ...finish, usage })).usage, told)
     assert.deepStrictEqual(LLM.step(LLM.emptyDraft, { _tag: "Usage", usage }).usage, told)
   })
