@@ -65,6 +65,7 @@ describe("The command", () => {
         "resolve",
         "verify",
         "import",
+        "serve",
         "help"
       ]
       assert.deepStrictEqual(
