@@ -34,9 +34,10 @@ const clientOf = (shown: string, named: Archive.Named): Effect.Effect<Client, Co
   Effect.gen(function* () {
     const unusable = DatabaseUrl.unreached(shown)
     if (named._tag === "Sqlite") {
+      // The file keeps the journal that its application has chosen.
       const { filename } = named
       const { layer } = yield* driver("@effect/sql-sqlite-node", () => import("@effect/sql-sqlite-node/SqliteClient"))
-      const built = Effect.mapError(Layer.build(layer({ filename })), unusable)
+      const built = Effect.mapError(Layer.build(layer({ filename, disableWAL: true })), unusable)
       return yield* Effect.catchAllDefect(built, (defect) => Effect.fail(unusable(defect)))
     }
     const { layer } = yield* driver("@effect/sql-pg", () => import("@effect/sql-pg/PgClient"))
