@@ -63,6 +63,7 @@ describe("The command", () => {
         "deny",
         "resolve",
         "verify",
+        "anchor",
         "import",
         "serve",
         "help"
