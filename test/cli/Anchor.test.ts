@@ -129,7 +129,7 @@ describe("wherefore anchor", () => {
     const secret = fs.readFileSync(key, "utf8").trim()
     const asTrust = await command("anchor", "check", kept, "--trust", secret)
     assert.strictEqual(asTrust.code, 2)
-    assert.notInclude(asTrust.stderr + asTrust.stdout, secret.split("+").at(-1))
+    assert.notInclude(asTrust.stderr + asTrust.stdout, secret.split("+").at(-1) ?? secret)
   })
 
   it("says what it lacks", async () => {
