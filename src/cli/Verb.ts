@@ -220,6 +220,26 @@ export const verbs = [
     examples: ["wherefore verify @", "wherefore verify run.ndjson --anchor 24:9c1e…"]
   },
   {
+    name: "anchor",
+    takes: "ACTION [RUN | NAME | FILE]",
+    least: 1,
+    most: 2,
+    what: "sign how far runs are, to keep elsewhere",
+    options: [
+      { name: "key", value: "FILE", what: "the key that signs; keygen writes it there" },
+      { name: "trust", value: "KEY", what: "its public half, as keygen prints it" }
+    ],
+    details: [
+      "A record proves by itself that nothing in it was changed, and not that nothing was cut off its end. keygen NAME makes a key (Ed25519) and prints its public half. sign signs RUN, or all runs here, and prints the checkpoints (signed notes of C2SP): keep them where who can write the records cannot.",
+      "check FILE compares all runs here with such a file. Exits with 1 if one was cut, written anew, or is gone."
+    ],
+    examples: [
+      "wherefore anchor keygen example.org/agents --key anchor.key",
+      "wherefore anchor sign --key anchor.key > runs.anchor",
+      "wherefore anchor check runs.anchor --trust example.org/agents+1a2b3c4d+…"
+    ]
+  },
+  {
     name: "import",
     takes: "FILE",
     least: 1,

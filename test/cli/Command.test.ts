@@ -64,6 +64,7 @@ describe("The command", () => {
         "deny",
         "resolve",
         "verify",
+        "anchor",
         "import",
         "serve",
         "help"
