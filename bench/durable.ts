@@ -73,18 +73,18 @@ const runner = (name: string) =>
             })
         )
     )
-    yield* Effect.async<void, Error>((resume) => {
+    yield* Effect.async<void, string>((resume) => {
       let said = ""
       child.stderr.setEncoding("utf8").on("data", (text: string) => (said += text))
       child.stdout.once("data", () => resume(Effect.void))
-      child.once("exit", (code) => resume(Effect.fail(new Error(`A runner ended with ${String(code)}. ${said}`))))
+      child.once("exit", (code) => resume(Effect.fail(`A runner ended with ${String(code)}. ${said}`)))
     })
   })
 
 /** Runs a round, and gives how many runs a second that was. */
 type Round = (prefix: string) => Effect.Effect<number, unknown>
 
-const rated = <E>(work: Effect.Effect<unknown, E>): Effect.Effect<number, E> =>
+const rated = <E, R>(work: Effect.Effect<unknown, E, R>): Effect.Effect<number, E, R> =>
   Effect.gen(function* () {
     const started = process.hrtime.bigint()
     yield* work

@@ -66,19 +66,18 @@ const tampered = (runId: string, error: RecordProof.Tampered): Complaint.Complai
 
 /** The runs that a word names, or all that are here. */
 const idsOf = (session: Session.Session, word: string | undefined): Command<ReadonlyArray<string>> =>
-  Effect.suspend(() => {
-    if (word !== undefined) return Effect.map(Reference.read(session, word), ({ reading }) => [reading.runId])
-    const directory = Reference.directoryOf(session)
-    const ids = Array.from(Reference.idsIn(directory)).sort()
-    return ids.length > 0
-      ? Effect.succeed(ids)
-      : Effect.fail(
-          Complaint.unreadable(
-            `There are no runs in ${Printable.quote(directory, 80)}.`,
-            "Make one: wherefore run FILE.ts"
-          )
-        )
-  })
+  word !== undefined
+    ? Effect.map(Reference.read(session, word), ({ reading }) => [reading.runId])
+    : Effect.flatMap(Reference.ids(session), (ids) =>
+        ids.length > 0
+          ? Effect.succeed(ids.toSorted())
+          : Effect.fail(
+              Complaint.unreadable(
+                `There are no runs in ${Printable.quote(session.archive.shown, 80)}.`,
+                "Make one: wherefore run FILE.ts"
+              )
+            )
+      )
 
 const sign = (session: Session.Session, word: string | undefined): Command<number> =>
   Effect.gen(function* () {
@@ -147,7 +146,7 @@ const check = (session: Session.Session, file: string | undefined): Command<numb
     const trust = yield* wanted(session, "trust", example)
     const bytes = yield* file === "-" ? Reference.readInput : Reference.readFile(file)
     const anchor = yield* Effect.mapError(Checkpoint.open(bytes, trust), ofKey)
-    const ids = Array.from(Reference.idsIn(Reference.directoryOf(session))).sort()
+    const ids = (yield* Reference.ids(session)).toSorted()
     const here = yield* Effect.forEach(ids, (runId) => standingOf(session, anchor, runId))
     const gone = Checkpoint.missing(anchor, ids).map(({ runId, what }): Standing => ({ runId, exit: 1, what }))
     const all = [...here, ...gone]

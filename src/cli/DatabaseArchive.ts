@@ -25,7 +25,7 @@ const driver = <A>(name: string, load: () => Promise<A>): Effect.Effect<A, Compl
     catch: (cause) =>
       Complaint.unreadable(
         `The package ${name} that this database needs could not be loaded.`,
-        `Install it: npm install ${name}`,
+        `Install it: npm install ${name}@0.53`,
         { cause }
       )
   })

@@ -85,7 +85,7 @@ export const readInput: Effect.Effect<Uint8Array, Complaint.Complaint> = Effect.
 })
 
 /** What is asked of the record of the archive. A directory that is not there is not made. */
-export const recorded = <A>(
+const recorded = <A>(
   { archive: { directory = "", tables } }: Session,
   asked: Effect.Effect<A, Record.RecordError, Record.Record>
 ): Effect.Effect<A, Complaint.Complaint> =>

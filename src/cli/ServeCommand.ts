@@ -93,7 +93,7 @@ export const run: Session.Command = (session) =>
       catch: (cause) =>
         Complaint.unreadable(
           'The packages that "serve" needs could not be loaded.',
-          "Install them: npm install @effect/cluster @effect/workflow @effect/rpc @effect/sql-pg",
+          "Install them: npm install @effect/cluster@0.60 @effect/workflow@0.19 @effect/rpc@0.76 @effect/sql-pg@0.53",
           { cause }
         )
     })

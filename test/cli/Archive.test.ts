@@ -6,6 +6,7 @@ import { Effect, Redacted } from "effect"
 import { randomBytes } from "node:crypto"
 import * as fs from "node:fs"
 import * as path from "node:path"
+import { pathToFileURL } from "node:url"
 import { afterAll, beforeAll } from "vitest"
 import * as DatabaseUrl from "../../src/cli/DatabaseUrl.ts"
 import * as ClusterHost from "../campaigns/ClusterHost.ts"
@@ -138,11 +139,17 @@ describe("The command goes on with runs", () => {
     const { stdout } = await Fixture.inside(["verify", "@", "--dir", "sqlite:runs.db"])
     const [, anchor = ""] = /--anchor (\d+:\S+)/.exec(stdout) ?? []
     await check(0, ["verify", "@", "--anchor", anchor, "--dir", "sqlite:runs.db"], /whole/, /^$/)
+    const dir = ["--dir", "sqlite:runs.db"]
+    const { stdout: trust } = await check(0, ["anchor", "keygen", "example.org/a", "--key", "a.key"], /^example/, /^/)
+    const signed = await check(0, ["anchor", "sign", "--key", "a.key", ...dir], /^/, /^1 run signed/)
+    const kept = ["anchor", "check", fixture.write("anchor.txt", signed.stdout), "--trust", trust.trim(), ...dir]
+    await check(0, kept, /^pay-one {2}ok {3}/, /^/)
     await Effect.flatMap(
       SqlClient.SqlClient,
       (sql) => sql`UPDATE wherefore_record SET line = replace(line, 'Pay.', 'Pax.') WHERE seq = 0`
     ).pipe(Effect.provide(SqliteClient.layer({ filename: "runs.db" })), Effect.runPromise)
     await check(1, ["verify", "pay-one", "--dir", "sqlite:runs.db"], /FAILS at #0/, /^$/)
+    await check(3, kept, /^pay-one {2}BAD {2}/, /^/)
     await check(1, ["runs", "--verify", "--dir", "sqlite:runs.db"], /^pay-one .*FAILS at #0/, /^/)
     await check(
       4,
@@ -184,6 +191,56 @@ describe("The command goes on with runs", () => {
     fs.writeFileSync(file, fs.readFileSync(file, "utf8").replace("bank", "bonk"))
     await check(4, ["why", "down"], /^$/, /wherefore verify down/)
     fs.rmSync(file)
+  })
+
+  it("needs no package that is optional, until it is asked for what is in it", async () => {
+    const { peerDependenciesMeta } = JSON.parse(fs.readFileSync("package.json", "utf8"))
+    const optional = Object.keys(peerDependenciesMeta)
+    assert.includeMembers(optional, [
+      "@effect/sql-pg",
+      "@effect/sql-sqlite-node",
+      "@effect/workflow",
+      "@effect/cluster"
+    ])
+    const hook = `
+      const absent = ${JSON.stringify(optional)}
+      export const resolve = (name, context, next) => {
+        if (!absent.some((one) => name === one || name.startsWith(one + "/"))) return next(name, context)
+        throw Object.assign(new Error("Cannot find package " + name), { code: "ERR_MODULE_NOT_FOUND" })
+      }`
+    const absent = fixture.write(
+      "absent.mjs",
+      `import { register } from "node:module"\nregister(${JSON.stringify(`data:text/javascript,${encodeURIComponent(hook)}`)})`
+    )
+    const options = { env: { NODE_OPTIONS: `--import ${pathToFileURL(absent).href}` } }
+    fixture.write(
+      "hello.ts",
+      `import { Agent, LLM, SqlRecord } from "wherefore"
+       import { layerScripted } from "wherefore/testing"
+       import * as Effect from "effect/Effect"
+       const agent = Agent.make({ name: "hello", instructions: "Greet." })
+       export default Agent.run(agent, "Hello?").pipe(Effect.provide((LLM.layerScripted ?? SqlRecord)(["Hello."])))
+       export { layerScripted }`
+    )
+    await check(0, ["run", "hello.ts"], /^answer {3}Hello\./, /^/, options)
+    await check(3, ["runs", "--dir", "sqlite:pay.ts"], /^$/, /npm install @effect\/sql-sqlite-node@\d/, options)
+    await check(3, ["runs", "--dir", "postgres://h/d"], /^$/, /npm install @effect\/sql-pg@\d/, options)
+    const serve = ["serve", "--cluster", "--agents", "pay.ts", "--database", "postgres://h/d"]
+    await check(
+      3,
+      serve,
+      /^$/,
+      /packages that "serve" needs .*\n {2}Install them: npm install @effect\/cluster@\d/,
+      options
+    )
+    const durable = 'import "wherefore/Durable"\nexport default 1'
+    await check(
+      3,
+      ["run", fixture.write("durable.ts", durable)],
+      /^$/,
+      /Cannot find package @effect\/workflow/,
+      options
+    )
   })
 
   it("or says what it lacks for that", async () => {
