@@ -125,7 +125,23 @@ export interface DerivationNode {
   readonly formula: string
 }
 
-export type Node = ValueNode | CarrierNode | CallNode | RootNode | MapNode | ArtifactNode | DerivationNode
+/** A list of ids in the result of a call of which some were read: which were, and which never were before what is asked. */
+export interface ScopeNode {
+  readonly kind: "scope"
+  readonly id: string
+  readonly pass: number
+  /** The call that listed them. */
+  readonly seq: number
+  readonly toolName: string
+  /** As it is declared: a JSON pointer. */
+  readonly field: string
+  /** What the ids are of. */
+  readonly of: string
+  readonly read: ReadonlyArray<string>
+  readonly unread: ReadonlyArray<string>
+}
+
+export type Node = ValueNode | CarrierNode | CallNode | RootNode | MapNode | ArtifactNode | DerivationNode | ScopeNode
 
 /**
  * `carried`: the piece held the value. `returned`: the call returned the result. `argued`: the call's arguments held the
@@ -136,7 +152,7 @@ export type Node = ValueNode | CarrierNode | CallNode | RootNode | MapNode | Art
  * `decided`: a person or a rule of the application had a say in the call, or found out what became of it.
  * `read`: the call was given the artifact. `minted`: the call stored it. `derived`: what was stored has it as a parent, or
  * the number follows from others by the `formula`. `judged`: a run without it said something else. `proximity`: nothing
- * better was found; it is asked for by `likely`.
+ * better was found; it is asked for by `likely`. `listed`: the result of the call lists ids.
  */
 export interface Edge {
   readonly from: string
@@ -159,6 +175,7 @@ export interface Edge {
     | "derived"
     | "judged"
     | "proximity"
+    | "listed"
   readonly by: ReadonlyArray<string>
   /** How a number follows from what `to` stands on. */
   readonly formula?: string
@@ -166,7 +183,8 @@ export interface Edge {
 
 /**
  * Where a chain stops short. `nowhere`: no piece on the wire held the value. `ambiguous`: nor does one derivation account for
- * it; several do, or one that fits no better than chance. `untold`: a foreign trace does not hold it.
+ * it; several do, or one that fits no better than chance. `unread`: a result
+ * listed ids that were never read. `untold`: a foreign trace does not hold it.
  * `cut`: a message held it that had
  * left the window by then. `collapsed`: a result held it that was sent as a ticket by then. `summarized`: what held it is a summary, which a model wrote and which is no source.
  * `elsewhere`: the message was carried from another run, whose record goes on. `no-answer`, `not-found`: there is nothing to ask about. `several`: the id that was asked about names calls of other passes too. `drift`: the record's wire hash is not that of its events.
@@ -176,6 +194,7 @@ export interface Gap {
   readonly kind:
     | "nowhere"
     | "ambiguous"
+    | "unread"
     | "cut"
     | "collapsed"
     | "summarized"
@@ -207,4 +226,6 @@ export interface Chain {
   readonly nodes: ReadonlyArray<Node>
   readonly edges: ReadonlyArray<Edge>
   readonly gaps: ReadonlyArray<Gap>
+  /** `off`: no tool declares what it lists, so that what was listed and never read is not known. */
+  readonly scope?: "checked" | "off"
 }

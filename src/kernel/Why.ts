@@ -31,6 +31,7 @@ export type {
   Node,
   Question,
   RootNode,
+  ScopeNode,
   Span,
   ValueNode
 } from "./Chain.ts"

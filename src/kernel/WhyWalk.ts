@@ -7,6 +7,7 @@ import type { CarrierNode, Chain, Edge, Gap, Node, Question, RootNode, ValueNode
 import * as Children from "./Children.ts"
 import type * as Event from "./Event.ts"
 import * as FindingWire from "./FindingWire.ts"
+import type * as Listing from "./Listing.ts"
 import * as Printable from "./Printable.ts"
 import * as Sources from "./Sources.ts"
 import * as State from "./State.ts"
@@ -15,6 +16,7 @@ import * as WhyArtifact from "./WhyArtifact.ts"
 import * as WhyDerivation from "./WhyDerivation.ts"
 import * as WhyMap from "./WhyMap.ts"
 import * as WhyQuote from "./WhyQuote.ts"
+import * as WhyUnread from "./WhyUnread.ts"
 import * as WhyWait from "./WhyWait.ts"
 import * as WindowState from "./WindowState.ts"
 import * as WindowWire from "./WindowWire.ts"
@@ -37,6 +39,8 @@ export interface Walk {
 export interface Options {
   /** What is only likely is told too: as `proximity`, and never as recorded. */
   readonly likely?: boolean
+  /** What tools list, where the record does not declare it, as that of an imported trace. */
+  readonly lists?: ReadonlyArray<Listing.Listing>
 }
 
 export const edge = (
@@ -380,6 +384,7 @@ export const start = (events: Iterable<Event.Event>, options: Options = {}): Wal
 export const chain = (walk: Walk, question: Question): Chain => {
   // The list grows while it is read.
   for (let next = 0; next < walk.waiting.length; next++) walk.waiting[next]?.()
+  const scope = WhyUnread.visit(walk)
   const { state } = walk.sources
   const drifted = WindowState.wires(state).find(({ projectedHash, recordedHash }) => projectedHash !== recordedHash)
   if (drifted !== undefined) {
@@ -402,5 +407,5 @@ export const chain = (walk: Walk, question: Question): Chain => {
   if (untold.includes("tool-schemas")) {
     gap(walk, "untold", undefined, "The imported trace does not hold the tool definitions that the model was sent.")
   }
-  return { question, nodes: Array.from(walk.nodes.values()), edges: walk.edges, gaps: walk.gaps }
+  return { question, nodes: Array.from(walk.nodes.values()), edges: walk.edges, gaps: walk.gaps, scope }
 }

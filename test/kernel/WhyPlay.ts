@@ -79,6 +79,8 @@ export const draw = (chain: Why.Chain): ReadonlyArray<string> => {
         return `${node.mapId} on pass ${node.pass}: ${node.what}`
       case "artifact":
         return node.what
+      case "scope":
+        return `${node.of}: read ${node.read.join(" ")}, unread ${node.unread.join(" ")}`
       case "derivation":
         return `${node.op} ${node.formula} (${node.basis})`
     }
