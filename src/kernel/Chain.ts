@@ -71,11 +71,11 @@ export interface CallNode {
   readonly outcome?: Message.Settlement
 }
 
-/** Where a chain ends well. `runtime`: the runtime's own words, or the id of a call, made by it or by the model's provider. */
+/** Where a chain ends well. `runtime`: the runtime's own words, or the id of a call, made by it or by the model's provider. `model`: what it chose, of which nothing else is on record. */
 export interface RootNode {
   readonly kind: "root"
   readonly id: string
-  readonly root: "person" | "app" | "world" | "runtime"
+  readonly root: "person" | "app" | "world" | "runtime" | "model"
   readonly seq: number
   /** One printable line. */
   readonly what: string
@@ -141,7 +141,51 @@ export interface ScopeNode {
   readonly unread: ReadonlyArray<string>
 }
 
-export type Node = ValueNode | CarrierNode | CallNode | RootNode | MapNode | ArtifactNode | DerivationNode | ScopeNode
+/** What the run had, and the pass was not sent. */
+export interface MissingNode {
+  readonly kind: "missing"
+  readonly id: string
+  readonly pass: number
+  readonly pieceId: string
+  readonly slot: Wire.Piece["slot"]
+  /** The event that tells of it. */
+  readonly seq: number
+  readonly reason: "parked" | "trimmed" | "collapsed" | "placed" | "guard-closed" | "hidden"
+  /** In UTF-16 units, as far as the record holds it. */
+  readonly chars?: number
+  /** Which values of the reply it held. */
+  readonly holds: ReadonlyArray<string>
+  /** One printable line. */
+  readonly what: string
+}
+
+/** What a reply chose: to call tools, or to answer. */
+export interface DecisionNode {
+  readonly kind: "decision"
+  readonly id: string
+  readonly pass: number
+  readonly seq: number
+  /** The tools that it called. */
+  readonly chose: ReadonlyArray<string>
+  /** The tools on its wire. */
+  readonly offered: ReadonlyArray<string>
+  /** It has words, too. */
+  readonly speaks: boolean
+  /** One printable line. */
+  readonly what: string
+}
+
+export type Node =
+  | MissingNode
+  | DecisionNode
+  | ValueNode
+  | CarrierNode
+  | CallNode
+  | RootNode
+  | MapNode
+  | ArtifactNode
+  | DerivationNode
+  | ScopeNode
 
 /**
  * `carried`: the piece held the value. `returned`: the call returned the result. `argued`: the call's arguments held the
@@ -153,6 +197,7 @@ export type Node = ValueNode | CarrierNode | CallNode | RootNode | MapNode | Art
  * `read`: the call was given the artifact. `minted`: the call stored it. `derived`: what was stored has it as a parent, or
  * the number follows from others by the `formula`. `judged`: a run without it said something else. `proximity`: nothing
  * better was found; it is asked for by `likely`. `listed`: the result of the call lists ids.
+ * `withheld`: it held the value, and was not sent. `offered`: the tool was on the wire. `chose`: what the reply went on to.
  */
 export interface Edge {
   readonly from: string
@@ -176,6 +221,9 @@ export interface Edge {
     | "judged"
     | "proximity"
     | "listed"
+    | "withheld"
+    | "chose"
+    | "offered"
   readonly by: ReadonlyArray<string>
   /** How a number follows from what `to` stands on. */
   readonly formula?: string
@@ -218,6 +266,8 @@ export type Question =
   | { readonly kind: "answer" }
   | { readonly kind: "value"; readonly text: string }
   | { readonly kind: "call"; readonly pass: number }
+  | { readonly kind: "missing"; readonly pass: number }
+  | { readonly kind: "decision"; readonly pass: number }
   | { readonly kind: "tool"; readonly toolCallId: string; readonly pass?: number }
 
 export interface Chain {

@@ -11,8 +11,8 @@ import type * as Event from "./Event.ts"
 import * as Json from "./Json.ts"
 
 /** A call that reads what an id names: the id is this argument of it. */
-export const Reader = Schema.Struct({ toolName: Schema.NonEmptyString, argument: Schema.NonEmptyString })
-export type Reader = typeof Reader.Type
+const Reader = Schema.Struct({ toolName: Schema.NonEmptyString, argument: Schema.NonEmptyString })
+type Reader = typeof Reader.Type
 
 /**
  * `field` is a JSON pointer into the result, in which `*` is any member: `/reservations/*`, `/orders/*\/id`. `of` is what
