@@ -14,6 +14,7 @@ const benches = new Map<string, () => Promise<ReadonlyArray<Figure>>>([
   ["placement", async () => (await import("./placement.ts")).run()],
   ["artifacts", async () => (await import("./artifacts.ts")).run()],
   ["records", async () => (await import("./records.ts")).run()],
+  ["durable", async () => (await import("./durable.ts")).run()],
   ["deltas", async () => (await import("./deltas.ts")).run()],
   ["advance", async () => (await import("./advance.ts")).run()]
 ])
