@@ -99,7 +99,7 @@ export const verbs = [
   },
   {
     name: "why",
-    takes: "RUN [--value TEXT | --call ID [--pass N] | --pass N]",
+    takes: "RUN [--value TEXT | --call ID [--pass N] | --pass N | --missing N | --decision N]",
     least: 1,
     most: 2,
     what: "walk what was said back to what caused it",
@@ -107,11 +107,16 @@ export const verbs = [
       { name: "value", value: "TEXT", what: "why the answer, or a reply before it, says this" },
       { name: "call", value: "ID", what: "why a tool was called as it was" },
       { name: "pass", value: "N", what: "why the model said and asked for what it did in a pass" },
+      { name: "missing", value: "N", what: "what the run had and a pass was not sent" },
+      { name: "decision", value: "N", what: "why a pass chose the calls that it made" },
+      { name: "likely", what: "tell what is only likely, too" },
+      { name: "lists", value: "LIST", what: "a field that lists ids, and what reads one" },
       full
     ],
     details: [
       "Without one of these, every value of the answer is asked about. If calls of several passes have the ID, --pass says which is meant; without it, it is the newest.",
-      "Exits with 1 if something asked about is nowhere in what the model was sent.",
+      "LIST is TOOL:FIELD=TOOL.ARGUMENT, as search:/orders/*=get_order.id; several with commas. It is for records whose tools do not declare it.",
+      "Exits with 1 if something asked about is nowhere in what the model was sent, or was listed and never read.",
       runs
     ],
     examples: ["wherefore why @", "wherefore why @ --value '$1,859'"]

@@ -16,6 +16,8 @@ import * as Printable from "./Printable.ts"
 import * as Sources from "./Sources.ts"
 import * as Value from "./Value.ts"
 import * as WhyBoundary from "./WhyBoundary.ts"
+import * as WhyDecision from "./WhyDecision.ts"
+import * as WhyMissing from "./WhyMissing.ts"
 import * as WhyWalk from "./WhyWalk.ts"
 import * as Written from "./Written.ts"
 
@@ -24,13 +26,16 @@ export type {
   CallNode,
   CarrierNode,
   Chain,
+  DecisionNode,
   DerivationNode,
   Edge,
   Gap,
   MapNode,
+  MissingNode,
   Node,
   Question,
   RootNode,
+  ScopeNode,
   Span,
   ValueNode
 } from "./Chain.ts"
@@ -139,23 +144,50 @@ export const value = (events: Iterable<Event.Event>, text: string, options?: Opt
  */
 export const call = (events: Iterable<Event.Event>, pass: number, options?: Options): Chain => {
   const walk = WhyWalk.start(events, options)
-  const seq = walk.sources.events.findIndex((event) => event._tag === "ModelReplied" && event.iteration === pass)
-  const reply = walk.sources.events[seq]
-  if (reply?._tag !== "ModelReplied") {
-    WhyWalk.gap(
-      walk,
-      "not-found",
-      undefined,
-      `The run has no reply in pass ${pass}; it has ${walk.sources.state.iteration} passes.`
-    )
-    return WhyWalk.chain(walk, { kind: "call", pass })
-  }
+  const found = replyOf(walk, pass)
+  if (found === undefined) return WhyWalk.chain(walk, { kind: "call", pass })
+  const { reply, seq } = found
   visitReply(walk, { seq, pass, content: reply.content })
   for (const { args, toolCallId } of reply.toolCalls) {
     for (const one of Written.inArguments(args)) visitArgument(walk, { seq, pass, content: "" }, toolCallId, one)
   }
   WhyWalk.visitMaps(walk, pass)
   return WhyWalk.chain(walk, { kind: "call", pass })
+}
+
+/** The reply of a pass, or a gap that says that there is none. */
+const replyOf = (
+  walk: WhyWalk.Walk,
+  pass: number
+): { readonly seq: number; readonly reply: Event.ModelReplied } | undefined => {
+  const seq = walk.sources.events.findIndex((event) => event._tag === "ModelReplied" && event.iteration === pass)
+  const reply = walk.sources.events[seq]
+  if (reply?._tag === "ModelReplied") return { seq, reply }
+  const what = `The run has no reply in pass ${pass}; it has ${walk.sources.state.iteration} passes.`
+  WhyWalk.gap(walk, "not-found", undefined, what)
+  return undefined
+}
+
+/**
+ * What the run had and a pass was not sent, with the reason: parked, trimmed, collapsed, placed, kept by a guard, hidden from
+ * the role. First what held values of the pass's reply that nothing on its wire held.
+ */
+export const missing = (events: Iterable<Event.Event>, pass: number, options?: Options): Chain => {
+  const walk = WhyWalk.start(events, options)
+  const found = replyOf(walk, pass)
+  if (found !== undefined) WhyMissing.visit(walk, found.seq, found.reply)
+  return WhyWalk.chain(walk, { kind: "missing", pass })
+}
+
+/**
+ * Why a pass chose the calls that it made, or to answer: which tools it was offered and by whom, which maps rode, and where
+ * the arguments come from. What made the model choose is not on any record, and said so.
+ */
+export const decision = (events: Iterable<Event.Event>, pass: number, options?: Options): Chain => {
+  const walk = WhyWalk.start(events, options)
+  const found = replyOf(walk, pass)
+  if (found !== undefined) WhyDecision.visit(walk, found.seq, found.reply)
+  return WhyWalk.chain(walk, { kind: "decision", pass })
 }
 
 interface Settled {

@@ -134,6 +134,9 @@ export const command = (name: string, question: Chain.Question): string | undefi
       return `wherefore why ${name}`
     case "value":
       return isTypable(question.text) ? whyCommand(name, question.text) : undefined
+    case "missing":
+    case "decision":
+      return `wherefore why ${name} --${question.kind} ${question.pass}`
     case "call":
       return `wherefore why ${name} --pass ${question.pass}`
     case "tool": {

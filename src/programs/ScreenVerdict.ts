@@ -148,9 +148,13 @@ export const of = (chain: Chain.Chain): ReadonlyArray<Verdict> => {
   })
 }
 
-/** Whether the question has a good answer: it was about something, the record holds together, and nothing is nowhere. */
+/**
+ * Whether the question has a good answer: it was about something, the record holds together, nothing is nowhere, and nothing
+ * that was listed was left unread.
+ */
 export const supported = (chain: Chain.Chain): boolean =>
   of(chain).every(({ word }) => word !== "nowhere") &&
   !chain.gaps.some(
-    ({ at, kind }) => kind === "drift" || (at === undefined && (kind === "not-found" || kind === "no-answer"))
+    ({ at, kind }) =>
+      kind === "drift" || kind === "unread" || (at === undefined && (kind === "not-found" || kind === "no-answer"))
   )

@@ -85,6 +85,8 @@ describe("The command", () => {
     it("says what is wrong with how it is asked", async () => {
       await check(2, ["shwo"], /^$/, /^There is no command "shwo"\.\n {2}Did you mean "show"\?\n$/)
       await check(2, ["why", "@", "--pass", "x"], /^$/, /^--pass needs a number from 1, not "x"\./)
+      await check(2, ["why", "@", "--lists", "x"], /^$/, /^"x" tells of no list\./)
+      await check(2, ["why", "@", "--missing", "0"], /^$/, /^--missing needs a number from 1, not "0"\./)
       await check(2, ["why", "@", "1", "--pass", "1"], /^$/, /^One thing can be asked at a time\./)
       await check(2, ["why", "@", "1", "--call", "x", "--pass", "1"], /^$/, /^One thing can be asked at a time\./)
       await check(2, ["why", "@", "--call", "x", "--pass", "0"], /^$/, /^--pass needs a number from 1, not "0"\./)

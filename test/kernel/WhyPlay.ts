@@ -1,5 +1,7 @@
 /** A `WhyPlay` is a run in which the model says what is written down, and its chains as lines. */
+import * as Either from "effect/Either"
 import type * as Event from "../../src/kernel/Event.ts"
+import * as Json from "../../src/kernel/Json.ts"
 import * as Message from "../../src/kernel/Message.ts"
 import type * as Piece from "../../src/kernel/Piece.ts"
 import * as Run from "../../src/kernel/Run.ts"
@@ -52,10 +54,10 @@ export const play = (
       const toolCalls = Message.identify(iteration, calls)
       happen({ _tag: "ModelReplied", iteration, content: reply.say ?? "", toolCalls })
     } else if (command._tag === "RunTools") {
-      command.calls.forEach(({ call: { toolCallId, toolName } }, index) => {
+      command.calls.forEach(({ call: { args, toolCallId, toolName } }, index) => {
         const served = reply.calls?.[index]?.[2] ?? ""
         const named = { iteration: command.iteration, toolCallId, toolName }
-        happen({ _tag: "ToolCalled", ...named, args: {}, replay: "pure" })
+        happen({ _tag: "ToolCalled", ...named, args: Either.getOrElse(Json.parse(args), () => ({})), replay: "pure" })
         happen({ _tag: "ToolSettled", ...named, outcome: "ran-ok", served })
       })
     }
@@ -78,7 +80,11 @@ export const draw = (chain: Why.Chain): ReadonlyArray<string> => {
       case "map":
         return `${node.mapId} on pass ${node.pass}: ${node.what}`
       case "artifact":
+      case "missing":
+      case "decision":
         return node.what
+      case "scope":
+        return `${node.of}: read ${node.read.join(" ")}, unread ${node.unread.join(" ")}`
       case "derivation":
         return `${node.op} ${node.formula} (${node.basis})`
     }
