@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { readFileSync } from "node:fs"
 import { basename, join } from "node:path"
 import * as Source from "../scripts/Source.ts"
 
@@ -121,6 +122,25 @@ describe("Rooms", () => {
       }
     })
   }
+
+  // Its types, too, would be missed by who has not installed it. What is asked for at run time is loaded then.
+  it("lets those alone import an optional package that are no use without it", () => {
+    const { peerDependenciesMeta } = JSON.parse(readFileSync("package.json", "utf8"))
+    const optional = Object.keys(peerDependenciesMeta)
+    const isOptional = (from: string) => optional.some((name) => from === name || from.startsWith(`${name}/`))
+    const found = Source.within("src")
+      .filter(({ text }) =>
+        Array.from(text.matchAll(/^(?:import|export|\}) .*from "([^"]+)"$/gm)).some(([, from = ""]) => isOptional(from))
+      )
+      .map(({ path }) => path)
+    assert.deepStrictEqual(found.toSorted(), [
+      "src/cli/Runner.ts",
+      "src/programs/Durable.ts",
+      "src/programs/DurableCalls.ts",
+      "src/programs/DurableCluster.ts",
+      "src/programs/DurableRun.ts"
+    ])
+  })
 
   for (const [name, planted] of Object.entries({
     async: "const f = async () => 1",

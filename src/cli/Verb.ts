@@ -24,7 +24,7 @@ export interface Verb {
 }
 
 export const common: ReadonlyArray<Option> = [
-  { name: "dir", value: "DIR", what: "where the records are; .wherefore if absent" },
+  { name: "dir", value: "DIR", what: "where the records are; .wherefore if absent, or a database" },
   { name: "json", what: "one JSON object a line, the first with the format" },
   { name: "debug", what: "print the cause of an error" },
   { name: "help", what: "this text" }
@@ -56,6 +56,20 @@ export const verbs = [
     examples: ["wherefore run hello.ts", "wherefore run report.ts -- --month 5"]
   },
   {
+    name: "resume",
+    takes: "RUN FILE.ts [-- ARGUMENTS]",
+    least: 2,
+    most: 2,
+    what: "go on with a run that waits or was stopped",
+    options: [],
+    details: [
+      "FILE exports a function resume, which is given the id of the run and gives an Effect, such as that of Agent.resume. It may leave open what FILE may for run.",
+      "What was decided is done, and what was done is not done again. A run that still waits, or that has ended, is shown as it is.",
+      runs
+    ],
+    examples: ["wherefore resume @ pay.ts"]
+  },
+  {
     name: "runs",
     takes: "",
     least: 0,
@@ -85,7 +99,7 @@ export const verbs = [
   },
   {
     name: "why",
-    takes: "RUN [--value TEXT | --call ID [--pass N] | --pass N]",
+    takes: "RUN [--value TEXT | --call ID [--pass N] | --pass N | --missing N | --decision N]",
     least: 1,
     most: 2,
     what: "walk what was said back to what caused it",
@@ -93,11 +107,16 @@ export const verbs = [
       { name: "value", value: "TEXT", what: "why the answer, or a reply before it, says this" },
       { name: "call", value: "ID", what: "why a tool was called as it was" },
       { name: "pass", value: "N", what: "why the model said and asked for what it did in a pass" },
+      { name: "missing", value: "N", what: "what the run had and a pass was not sent" },
+      { name: "decision", value: "N", what: "why a pass chose the calls that it made" },
+      { name: "likely", what: "tell what is only likely, too" },
+      { name: "lists", value: "LIST", what: "a field that lists ids, and what reads one" },
       full
     ],
     details: [
       "Without one of these, every value of the answer is asked about. If calls of several passes have the ID, --pass says which is meant; without it, it is the newest.",
-      "Exits with 1 if something asked about is nowhere in what the model was sent.",
+      "LIST is TOOL:FIELD=TOOL.ARGUMENT, as search:/orders/*=get_order.id; several with commas. It is for records whose tools do not declare it.",
+      "Exits with 1 if something asked about is nowhere in what the model was sent, or was listed and never read.",
       runs
     ],
     examples: ["wherefore why @", "wherefore why @ --value '$1,859'"]
@@ -157,7 +176,7 @@ export const verbs = [
     what: "let a call run that waits for a person",
     options: deciding,
     details: [
-      "TICKET, or the start of one, is bound to the call, its arguments and its tool as they were shown. The id of a call will do, too, and takes what waits then. The call runs when the program resumes the run: Agent.resume.",
+      "TICKET, or the start of one, is bound to the call, its arguments and its tool as they were shown. The id of a call will do, too, and takes what waits then. The call runs when the run is resumed: wherefore resume, or Agent.resume.",
       refused,
       runs
     ],
@@ -171,7 +190,7 @@ export const verbs = [
     what: "keep a call from running that waits for a person",
     options: deciding,
     details: [
-      "As approve. The model reads that a person declined, with the note, when the program resumes the run.",
+      "As approve. The model reads that a person declined, with the note, when the run is resumed.",
       refused,
       runs
     ],
@@ -204,6 +223,26 @@ export const verbs = [
     options: [{ name: "anchor", value: "N:HASH", what: "an event and its hash that were kept elsewhere" }],
     details: ["Exits with 1 and names the first bad event if the record was changed.", runs],
     examples: ["wherefore verify @", "wherefore verify run.ndjson --anchor 24:9c1e…"]
+  },
+  {
+    name: "anchor",
+    takes: "ACTION [RUN | NAME | FILE]",
+    least: 1,
+    most: 2,
+    what: "sign how far runs are, to keep elsewhere",
+    options: [
+      { name: "key", value: "FILE", what: "the key that signs; keygen writes it there" },
+      { name: "trust", value: "KEY", what: "its public half, as keygen prints it" }
+    ],
+    details: [
+      "A record proves by itself that nothing in it was changed, and not that nothing was cut off its end. keygen NAME makes a key (Ed25519) and prints its public half. sign signs RUN, or all runs here, and prints the checkpoints (signed notes of C2SP): keep them where who can write the records cannot.",
+      "check FILE compares all runs here with such a file. Exits with 1 if one was cut, written anew, or is gone."
+    ],
+    examples: [
+      "wherefore anchor keygen example.org/agents --key anchor.key",
+      "wherefore anchor sign --key anchor.key > runs.anchor",
+      "wherefore anchor check runs.anchor --trust example.org/agents+1a2b3c4d+…"
+    ]
   },
   {
     name: "import",

@@ -3,11 +3,13 @@
  */
 import * as Effect from "effect/Effect"
 import type * as Event from "../kernel/Event.ts"
+import type * as Listing from "../kernel/Listing.ts"
 import * as Printable from "../kernel/Printable.ts"
 import * as Why from "../kernel/Why.ts"
 import * as ScreenExcerpt from "../programs/ScreenExcerpt.ts"
 import * as ScreenMaps from "../programs/ScreenMaps.ts"
 import * as ScreenLine from "../programs/ScreenLine.ts"
+import * as ScreenScope from "../programs/ScreenScope.ts"
 import * as ScreenSummary from "../programs/ScreenSummary.ts"
 import * as ScreenTrail from "../programs/ScreenTrail.ts"
 import * as ScreenVerdict from "../programs/ScreenVerdict.ts"
@@ -16,7 +18,22 @@ import * as Reference from "./Reference.ts"
 import type * as Session from "./Session.ts"
 import * as ShowCommand from "./ShowCommand.ts"
 
-type Ask = (events: ReadonlyArray<Event.Event>) => Why.Chain
+type Ask = (events: ReadonlyArray<Event.Event>, asking: Why.Options) => Why.Chain
+
+const listing = /^([^:=,]+):(\/[^=,]*)=([^.=,]+)\.([^=,]+)$/
+
+/** What is told of lists, as `search:/orders/*=get_order.id`. */
+const listsOf = (text: string): Effect.Effect<ReadonlyArray<Listing.Listing>, Complaint.Complaint> =>
+  Effect.forEach(text.split(","), (one) => {
+    const [whole, toolName = "", field = "", reader = "", argument = ""] = listing.exec(one.trim()) ?? []
+    if (whole === undefined) {
+      const what = `${Printable.quote(one, 64)} tells of no list.`
+      return Effect.fail(
+        Complaint.usage(what, "Write --lists TOOL:FIELD=TOOL.ARGUMENT, as search:/orders/*=get_order.id.")
+      )
+    }
+    return Effect.succeed({ toolName, field, of: argument, readBy: [{ toolName: reader, argument }] as const })
+  })
 
 /** What is asked: one of the options, or a value as a second argument. */
 const askOf = ({ arguments: { options, positionals } }: Session.Session): Effect.Effect<Ask, Complaint.Complaint> =>
@@ -25,24 +42,34 @@ const askOf = ({ arguments: { options, positionals } }: Session.Session): Effect
     const call = options.get("call")
     const pass = options.get("pass")
     const isCalls = call !== undefined && pass !== undefined
-    const asked = [options.get("value"), positionals[1], call, isCalls ? undefined : pass]
+    const missing = options.get("missing")
+    const decision = options.get("decision")
+    const asked = [options.get("value"), positionals[1], call, isCalls ? undefined : pass, missing, decision]
     if (asked.filter((one) => one !== undefined).length > 1) {
       return Effect.fail(
-        Complaint.usage("One thing can be asked at a time.", "Write one of --value TEXT, --call ID, --pass N.")
+        Complaint.usage(
+          "One thing can be asked at a time.",
+          "Write one of --value TEXT, --call ID, --pass N, --missing N, --decision N."
+        )
       )
     }
-    if (pass !== undefined && !/^[1-9]\d{0,8}$/.test(pass)) {
+    const named = Object.entries({ pass, missing, decision })
+    const [wrong, written] = named.find(([, one]) => one !== undefined && !/^[1-9]\d{0,8}$/.test(one)) ?? []
+    if (wrong !== undefined) {
       return Effect.fail(
         Complaint.usage(
-          `--pass needs a number from 1, not ${Printable.quote(pass, 32)}.`,
+          `--${wrong} needs a number from 1, not ${Printable.quote(written ?? "", 32)}.`,
           "Passes are counted in: wherefore show RUN"
         )
       )
     }
     const number = pass === undefined ? undefined : Number(pass)
-    if (value !== undefined) return Effect.succeed((events) => Why.value(events, value))
-    if (call !== undefined) return Effect.succeed((events) => Why.tool(events, call, number))
-    return Effect.succeed(number === undefined ? Why.answer : (events) => Why.call(events, number))
+    if (missing !== undefined) return Effect.succeed((events, asking) => Why.missing(events, Number(missing), asking))
+    if (decision !== undefined)
+      return Effect.succeed((events, asking) => Why.decision(events, Number(decision), asking))
+    if (value !== undefined) return Effect.succeed((events, asking) => Why.value(events, value, asking))
+    if (call !== undefined) return Effect.succeed((events, asking) => Why.tool(events, call, number, asking))
+    return Effect.succeed(number === undefined ? Why.answer : (events, asking) => Why.call(events, number, asking))
   })
 
 /** The reply that holds the values that were asked about, with each of them marked. */
@@ -84,9 +111,13 @@ const highlighted = (text: string): ReadonlyArray<ScreenLine.Span> =>
 const mostNext = 4
 
 /** What to ask of the runs that the chain goes on in, as far as their records are here. */
-const elsewhere = (session: Session.Session, chain: Why.Chain): ReadonlyArray<ScreenLine.Line> => {
+const elsewhere = (
+  session: Session.Session,
+  chain: Why.Chain,
+  here: ReadonlyArray<string>
+): ReadonlyArray<ScreenLine.Line> => {
   const commands = chain.gaps.flatMap(({ next }) => {
-    if (next === undefined || !Reference.isHere(session, next.runId)) return []
+    if (next === undefined || !here.includes(next.runId)) return []
     return ScreenSummary.command(Reference.named(session, next.runId), next.question) ?? []
   })
   const distinct = Array.from(new Set(commands))
@@ -103,10 +134,13 @@ export const run: Session.Command = (session) =>
   Effect.gen(function* () {
     const { json, terminal } = session
     const ask = yield* askOf(session)
+    const told = session.arguments.options.get("lists")
+    const lists = told === undefined ? [] : yield* listsOf(told)
+    const asking = { likely: session.arguments.options.has("likely"), lists }
     const found = yield* Reference.read(session, session.arguments.positionals[0] ?? "@")
     Reference.notice(session, found)
     const events = found.reading.entries.map(({ event }) => event)
-    const chain = ask(events)
+    const chain = ask(events, asking)
     const verdicts = ScreenVerdict.of(chain)
     const supported = ScreenVerdict.supported(chain)
     if (json) {
@@ -115,18 +149,24 @@ export const run: Session.Command = (session) =>
       for (const edge of chain.edges) terminal.json({ edge })
       for (const gap of chain.gaps) terminal.json({ gap })
       for (const verdict of verdicts) terminal.json({ value: ShowCommand.verdictJson(verdict) })
-      terminal.json({ supported })
+      terminal.json({ supported, scope: chain.scope })
       return supported ? 0 : 1
     }
     const full = session.arguments.options.has("full")
     const options = { room: terminal.room, full }
+    // A run that is read from elsewhere needs no archive.
+    const here = chain.gaps.some(({ next }) => next !== undefined)
+      ? yield* Effect.orElseSucceed(Reference.ids(session), () => [])
+      : []
     const blocks = [
       ScreenTrail.tree(chain, options),
+      ScreenScope.missing(chain, options),
+      ScreenScope.lines(chain, options),
       ScreenMaps.lines(chain, options),
       ScreenExcerpt.sent(chain, options),
       ScreenTrail.gaps(chain, options),
       [ScreenTrail.conclusion(chain)],
-      elsewhere(session, chain)
+      elsewhere(session, chain, here)
     ]
     terminal.out([
       ...marked(events, verdicts, terminal.room, full ? Infinity : 8),

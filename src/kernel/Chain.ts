@@ -4,6 +4,7 @@
  * @internal
  */
 import type * as ArtifactState from "./ArtifactState.ts"
+import type * as Derivation from "./Derivation.ts"
 import type * as Event from "./Event.ts"
 import type * as FindingRow from "./FindingRow.ts"
 import type * as Lease from "./Lease.ts"
@@ -70,11 +71,11 @@ export interface CallNode {
   readonly outcome?: Message.Settlement
 }
 
-/** Where a chain ends well. `runtime`: the runtime's own words, or the id of a call, made by it or by the model's provider. */
+/** Where a chain ends well. `runtime`: the runtime's own words, or the id of a call, made by it or by the model's provider. `model`: what it chose, of which nothing else is on record. */
 export interface RootNode {
   readonly kind: "root"
   readonly id: string
-  readonly root: "person" | "app" | "world" | "runtime"
+  readonly root: "person" | "app" | "world" | "runtime" | "model"
   readonly seq: number
   /** One printable line. */
   readonly what: string
@@ -111,7 +112,80 @@ export interface ArtifactNode {
   readonly what: string
 }
 
-export type Node = ValueNode | CarrierNode | CallNode | RootNode | MapNode | ArtifactNode
+/** How a number comes about that no piece held: of other values of the same text, and of numbers on the wire of its pass. */
+export interface DerivationNode {
+  readonly kind: "derivation"
+  readonly id: string
+  readonly pass: number
+  /** The event that holds the number. */
+  readonly seq: number
+  readonly op: Derivation.Op
+  readonly basis: Derivation.Basis
+  /** As `1859 + 1679`: one printable line. */
+  readonly formula: string
+}
+
+/** A list of ids in the result of a call of which some were read: which were, and which never were before what is asked. */
+export interface ScopeNode {
+  readonly kind: "scope"
+  readonly id: string
+  readonly pass: number
+  /** The call that listed them. */
+  readonly seq: number
+  readonly toolName: string
+  /** As it is declared: a JSON pointer. */
+  readonly field: string
+  /** What the ids are of. */
+  readonly of: string
+  readonly read: ReadonlyArray<string>
+  readonly unread: ReadonlyArray<string>
+}
+
+/** What the run had, and the pass was not sent. */
+export interface MissingNode {
+  readonly kind: "missing"
+  readonly id: string
+  readonly pass: number
+  readonly pieceId: string
+  readonly slot: Wire.Piece["slot"]
+  /** The event that tells of it. */
+  readonly seq: number
+  readonly reason: "parked" | "trimmed" | "collapsed" | "placed" | "guard-closed" | "hidden"
+  /** In UTF-16 units, as far as the record holds it. */
+  readonly chars?: number
+  /** Which values of the reply it held. */
+  readonly holds: ReadonlyArray<string>
+  /** One printable line. */
+  readonly what: string
+}
+
+/** What a reply chose: to call tools, or to answer. */
+export interface DecisionNode {
+  readonly kind: "decision"
+  readonly id: string
+  readonly pass: number
+  readonly seq: number
+  /** The tools that it called. */
+  readonly chose: ReadonlyArray<string>
+  /** The tools on its wire. */
+  readonly offered: ReadonlyArray<string>
+  /** It has words, too. */
+  readonly speaks: boolean
+  /** One printable line. */
+  readonly what: string
+}
+
+export type Node =
+  | MissingNode
+  | DecisionNode
+  | ValueNode
+  | CarrierNode
+  | CallNode
+  | RootNode
+  | MapNode
+  | ArtifactNode
+  | DerivationNode
+  | ScopeNode
 
 /**
  * `carried`: the piece held the value. `returned`: the call returned the result. `argued`: the call's arguments held the
@@ -120,7 +194,10 @@ export type Node = ValueNode | CarrierNode | CallNode | RootNode | MapNode | Art
  * `observed`: the tool read or did it in the world. `rode`: the map's lease put the piece on the wire. `founded`: it is
  * why the map takes part at all. `engaged`, `parked`: it is what changed the map's lease last.
  * `decided`: a person or a rule of the application had a say in the call, or found out what became of it.
- * `read`: the call was given the artifact. `minted`: the call stored it. `derived`: what was stored has it as a parent.
+ * `read`: the call was given the artifact. `minted`: the call stored it. `derived`: what was stored has it as a parent, or
+ * the number follows from others by the `formula`. `judged`: a run without it said something else. `proximity`: nothing
+ * better was found; it is asked for by `likely`. `listed`: the result of the call lists ids.
+ * `withheld`: it held the value, and was not sent. `offered`: the tool was on the wire. `chose`: what the reply went on to.
  */
 export interface Edge {
   readonly from: string
@@ -141,11 +218,21 @@ export interface Edge {
     | "minted"
     | "decided"
     | "derived"
+    | "judged"
+    | "proximity"
+    | "listed"
+    | "withheld"
+    | "chose"
+    | "offered"
   readonly by: ReadonlyArray<string>
+  /** How a number follows from what `to` stands on. */
+  readonly formula?: string
 }
 
 /**
- * Where a chain stops short. `nowhere`: no piece on the wire held the value. `untold`: a foreign trace does not hold it.
+ * Where a chain stops short. `nowhere`: no piece on the wire held the value. `ambiguous`: nor does one derivation account for
+ * it; several do, or one that fits no better than chance. `unread`: a result
+ * listed ids that were never read. `untold`: a foreign trace does not hold it.
  * `cut`: a message held it that had
  * left the window by then. `collapsed`: a result held it that was sent as a ticket by then. `summarized`: what held it is a summary, which a model wrote and which is no source.
  * `elsewhere`: the message was carried from another run, whose record goes on. `no-answer`, `not-found`: there is nothing to ask about. `several`: the id that was asked about names calls of other passes too. `drift`: the record's wire hash is not that of its events.
@@ -154,6 +241,8 @@ export interface Edge {
 export interface Gap {
   readonly kind:
     | "nowhere"
+    | "ambiguous"
+    | "unread"
     | "cut"
     | "collapsed"
     | "summarized"
@@ -177,6 +266,8 @@ export type Question =
   | { readonly kind: "answer" }
   | { readonly kind: "value"; readonly text: string }
   | { readonly kind: "call"; readonly pass: number }
+  | { readonly kind: "missing"; readonly pass: number }
+  | { readonly kind: "decision"; readonly pass: number }
   | { readonly kind: "tool"; readonly toolCallId: string; readonly pass?: number }
 
 export interface Chain {
@@ -185,4 +276,6 @@ export interface Chain {
   readonly nodes: ReadonlyArray<Node>
   readonly edges: ReadonlyArray<Edge>
   readonly gaps: ReadonlyArray<Gap>
+  /** `off`: no tool declares what it lists, so that what was listed and never read is not known. */
+  readonly scope?: "checked" | "off"
 }

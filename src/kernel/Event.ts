@@ -20,6 +20,7 @@ import * as FindingEvent from "./FindingEvent.ts"
 import * as GroundingEvent from "./GroundingEvent.ts"
 import * as Lease from "./Lease.ts"
 import * as Limit from "./Limits.ts"
+import * as Listing from "./Listing.ts"
 import * as Message from "./Message.ts"
 import * as Problem from "./Problem.ts"
 import * as Refusal from "./Refusal.ts"
@@ -175,6 +176,8 @@ export const ToolDeclared = Schema.TaggedStruct("ToolDeclared", {
     by: optional(Schema.Literal("runtime")),
     /** Tools whose results its arguments are taken from. */
     argumentsFrom: optional(Schema.Array(Schema.NonEmptyString)),
+    /** Fields of its results that list ids, and what reads one. */
+    lists: optional(Schema.Array(Listing.Listed)),
     /** Its calls are expected to come to the same again. */
     repeats: optional(Schema.Literal(true))
   })

@@ -16,6 +16,8 @@ import * as Printable from "./Printable.ts"
 import * as Sources from "./Sources.ts"
 import * as Value from "./Value.ts"
 import * as WhyBoundary from "./WhyBoundary.ts"
+import * as WhyDecision from "./WhyDecision.ts"
+import * as WhyMissing from "./WhyMissing.ts"
 import * as WhyWalk from "./WhyWalk.ts"
 import * as Written from "./Written.ts"
 
@@ -24,15 +26,21 @@ export type {
   CallNode,
   CarrierNode,
   Chain,
+  DecisionNode,
+  DerivationNode,
   Edge,
   Gap,
   MapNode,
+  MissingNode,
   Node,
   Question,
   RootNode,
+  ScopeNode,
   Span,
   ValueNode
 } from "./Chain.ts"
+
+export type Options = WhyWalk.Options
 
 interface Said {
   readonly seq: number
@@ -70,8 +78,8 @@ const visitArgument = (walk: WhyWalk.Walk, { pass, seq }: Said, toolCallId: stri
   WhyWalk.visitValue(walk, { seq, pass, place: "arguments", prefix: `:${Printable.line(toolCallId)}` }, written)
 
 /** Why the answer says each value that it says. */
-export const answer = (events: Iterable<Event.Event>): Chain => {
-  const walk = WhyWalk.start(events)
+export const answer = (events: Iterable<Event.Event>, options?: Options): Chain => {
+  const walk = WhyWalk.start(events, options)
   const said = answerOf(walk)
   if (said === undefined) WhyWalk.gap(walk, "no-answer", undefined, "The run has no answer. Ask why of a pass.")
   else visitReply(walk, said)
@@ -107,8 +115,8 @@ const argued = (args: string, text: string): Written.Written | undefined =>
   Written.inCall(args).find((one) => Value.match(one.text, text) !== undefined || one.text === text)
 
 /** Why the answer says `text`, or the last reply that says it. Any spelling of the same value will do. */
-export const value = (events: Iterable<Event.Event>, text: string): Chain => {
-  const walk = WhyWalk.start(events)
+export const value = (events: Iterable<Event.Event>, text: string, options?: Options): Chain => {
+  const walk = WhyWalk.start(events, options)
   const first = answerOf(walk)
   const said = [...(first === undefined ? [] : [first]), ...replies(walk)]
   for (const one of said) {
@@ -134,25 +142,52 @@ export const value = (events: Iterable<Event.Event>, text: string): Chain => {
  * Why the model said and asked for what it did in one pass: each value of its reply and of its calls' arguments; and for
  * each skill map, why it rode or did not, since when, and founded on what.
  */
-export const call = (events: Iterable<Event.Event>, pass: number): Chain => {
-  const walk = WhyWalk.start(events)
-  const seq = walk.sources.events.findIndex((event) => event._tag === "ModelReplied" && event.iteration === pass)
-  const reply = walk.sources.events[seq]
-  if (reply?._tag !== "ModelReplied") {
-    WhyWalk.gap(
-      walk,
-      "not-found",
-      undefined,
-      `The run has no reply in pass ${pass}; it has ${walk.sources.state.iteration} passes.`
-    )
-    return WhyWalk.chain(walk, { kind: "call", pass })
-  }
+export const call = (events: Iterable<Event.Event>, pass: number, options?: Options): Chain => {
+  const walk = WhyWalk.start(events, options)
+  const found = replyOf(walk, pass)
+  if (found === undefined) return WhyWalk.chain(walk, { kind: "call", pass })
+  const { reply, seq } = found
   visitReply(walk, { seq, pass, content: reply.content })
   for (const { args, toolCallId } of reply.toolCalls) {
     for (const one of Written.inArguments(args)) visitArgument(walk, { seq, pass, content: "" }, toolCallId, one)
   }
   WhyWalk.visitMaps(walk, pass)
   return WhyWalk.chain(walk, { kind: "call", pass })
+}
+
+/** The reply of a pass, or a gap that says that there is none. */
+const replyOf = (
+  walk: WhyWalk.Walk,
+  pass: number
+): { readonly seq: number; readonly reply: Event.ModelReplied } | undefined => {
+  const seq = walk.sources.events.findIndex((event) => event._tag === "ModelReplied" && event.iteration === pass)
+  const reply = walk.sources.events[seq]
+  if (reply?._tag === "ModelReplied") return { seq, reply }
+  const what = `The run has no reply in pass ${pass}; it has ${walk.sources.state.iteration} passes.`
+  WhyWalk.gap(walk, "not-found", undefined, what)
+  return undefined
+}
+
+/**
+ * What the run had and a pass was not sent, with the reason: parked, trimmed, collapsed, placed, kept by a guard, hidden from
+ * the role. First what held values of the pass's reply that nothing on its wire held.
+ */
+export const missing = (events: Iterable<Event.Event>, pass: number, options?: Options): Chain => {
+  const walk = WhyWalk.start(events, options)
+  const found = replyOf(walk, pass)
+  if (found !== undefined) WhyMissing.visit(walk, found.seq, found.reply)
+  return WhyWalk.chain(walk, { kind: "missing", pass })
+}
+
+/**
+ * Why a pass chose the calls that it made, or to answer: which tools it was offered and by whom, which maps rode, and where
+ * the arguments come from. What made the model choose is not on any record, and said so.
+ */
+export const decision = (events: Iterable<Event.Event>, pass: number, options?: Options): Chain => {
+  const walk = WhyWalk.start(events, options)
+  const found = replyOf(walk, pass)
+  if (found !== undefined) WhyDecision.visit(walk, found.seq, found.reply)
+  return WhyWalk.chain(walk, { kind: "decision", pass })
 }
 
 interface Settled {
@@ -178,8 +213,8 @@ const passesText = (settled: ReadonlyArray<Settled>): string => {
  * Why a tool was called as it was: the origins of the call's arguments, and of the artifacts that it worked on. If replies of several passes used the id, it is the
  * call of `pass`, or else the newest with a gap that names the others.
  */
-export const tool = (events: Iterable<Event.Event>, toolCallId: string, pass?: number): Chain => {
-  const walk = WhyWalk.start(events)
+export const tool = (events: Iterable<Event.Event>, toolCallId: string, pass?: number, options?: Options): Chain => {
+  const walk = WhyWalk.start(events, options)
   const question = { kind: "tool" as const, toolCallId, ...(pass === undefined ? {} : { pass }) }
   const all = settledBy(walk, toolCallId)
   const found = all.findLast(({ event }) => pass === undefined || event.iteration === pass)

@@ -7,13 +7,17 @@ import type { CarrierNode, Chain, Edge, Gap, Node, Question, RootNode, ValueNode
 import * as Children from "./Children.ts"
 import type * as Event from "./Event.ts"
 import * as FindingWire from "./FindingWire.ts"
+import type * as Listing from "./Listing.ts"
 import * as Printable from "./Printable.ts"
 import * as Sources from "./Sources.ts"
 import * as State from "./State.ts"
 import * as Value from "./Value.ts"
 import * as WhyArtifact from "./WhyArtifact.ts"
+import * as WhyDerivation from "./WhyDerivation.ts"
 import * as WhyMap from "./WhyMap.ts"
 import * as WhyQuote from "./WhyQuote.ts"
+import * as WhyThere from "./WhyThere.ts"
+import * as WhyUnread from "./WhyUnread.ts"
 import * as WhyWait from "./WhyWait.ts"
 import * as WindowState from "./WindowState.ts"
 import * as WindowWire from "./WindowWire.ts"
@@ -30,6 +34,14 @@ export interface Walk {
   readonly gaps: Array<Gap>
   /** Nodes whose causes are still to be looked for, so that a long chain needs no deep stack. */
   readonly waiting: Array<() => void>
+  readonly options: Options
+}
+
+export interface Options {
+  /** What is only likely is told too: as `proximity`, and never as recorded. */
+  readonly likely?: boolean
+  /** What tools list, where the record does not declare it, as that of an imported trace. */
+  readonly lists?: ReadonlyArray<Listing.Listing>
 }
 
 export const edge = (
@@ -37,36 +49,14 @@ export const edge = (
   from: string,
   to: string,
   grounds: Edge["grounds"],
-  by: ReadonlyArray<string> = []
+  by: ReadonlyArray<string> = [],
+  formula?: string
 ): void => {
-  walk.edges.push({ from, to, grounds, by })
+  walk.edges.push({ from, to, grounds, by, ...(formula === undefined ? {} : { formula }) })
 }
 
 export const gap = (walk: Walk, kind: Gap["kind"], at: string | undefined, what: string, next?: Gap["next"]): void => {
   walk.gaps.push({ kind, ...(at === undefined ? {} : { at }), what, ...(next === undefined ? {} : { next }) })
-}
-
-/** What to ask of the run that a carried message comes from: of the value in a reply, or of the call. */
-const askThere = ({ part, piece, text, tokens }: Sources.Found): Question | undefined => {
-  const [first] = tokens
-  if (piece.slot !== "messages" || first === undefined) return undefined
-  const { message } = piece
-  const { token } = first
-  if (message.role === "tool") return { kind: "tool", toolCallId: message.toolCallId }
-  if (message.role !== "assistant") return undefined
-  const own = text.slice(token.start, token.end)
-  if (part === "ids") {
-    const named = message.toolCalls.find(({ toolCallId }) => Sources.find(toolCallId, own) !== -1)
-    return named === undefined ? undefined : { kind: "tool", toolCallId: named.toolCallId }
-  }
-  const holding = Sources.partsOf(message).find(
-    ({ offset, text }) => token.start >= offset && token.end <= offset + text.length
-  )
-  if (holding === undefined) return undefined
-  const { call } = holding
-  if (call === undefined) return { kind: "value", text: own }
-  const named = message.toolCalls.find(({ toolCallId }) => call === toolCallId || call === `${toolCallId}:name`)
-  return named === undefined ? undefined : { kind: "tool", toolCallId: named.toolCallId }
 }
 
 const eventAt = (walk: Walk, seq: number): Event.Event | undefined => walk.sources.events[seq]
@@ -74,7 +64,7 @@ const eventAt = (walk: Walk, seq: number): Event.Event | undefined => walk.sourc
 /** A value in a reply or in a call's arguments, walked once however often it is reached. */
 export const visitValue = (
   walk: Walk,
-  place: { readonly seq: number; readonly pass: number; readonly place: ValueNode["place"]; readonly prefix?: string },
+  place: WhyDerivation.Place,
   { end, phrase, start, text }: Written.Written
 ): string => {
   const id = `value:${place.seq}:${place.place}${place.prefix ?? ""}:${start}-${end}`
@@ -86,13 +76,21 @@ export const visitValue = (
       return gap(walk, "limit", id, `The chain has more than ${mostNodes} nodes and is cut here.`)
     }
     const found = lookFor(walk, place, text, phrase)
-    if (found.length === 0) missing(walk, id, place, text, phrase)
+    if (found.length === 0 && !WhyDerivation.visit(walk, id, place, { text, start }, visits)) {
+      missing(walk, id, place, text, phrase)
+    }
     const node = walk.nodes.get(id)
     if (node?.kind === "value" && isUnestablished(walk, pass, found))
       walk.nodes.set(id, { ...node, unestablished: true })
     for (const one of found) visitCarrier(walk, id, pass, one)
   })
   return id
+}
+
+/** What a derivation goes on with. */
+const visits: WhyDerivation.Visits = {
+  value: (walk, place, written) => visitValue(walk, place, written),
+  carrier: (walk, from, pass, found) => visitCarrier(walk, from, pass, found)
 }
 
 const lookFor = (
@@ -219,7 +217,7 @@ const visitCarrier = (walk: Walk, from: string, pass: number, found: Sources.Fou
   }
   if (piece.from !== undefined) {
     const where = `${Printable.quote(piece.from.runId)} #${piece.from.seq}`
-    const question = askThere(found)
+    const question = WhyThere.ask(found)
     const next = question === undefined ? undefined : { runId: piece.from.runId, question }
     return gap(walk, "elsewhere", id, `This was carried from the run ${where}: ask there what caused it.`, next)
   }
@@ -352,7 +350,8 @@ const visitMinting = (walk: Walk, { seq, toolCallId }: { readonly seq: number; r
   return settled?._tag === "ToolSettled" ? visitSettled(walk, settled, at, calledAt(walk, settled, at)) : undefined
 }
 
-export const start = (events: Iterable<Event.Event>): Walk => ({
+export const start = (events: Iterable<Event.Event>, options: Options = {}): Walk => ({
+  options,
   sources: Sources.make(Array.from(events)),
   nodes: new Map(),
   edges: [],
@@ -363,6 +362,7 @@ export const start = (events: Iterable<Event.Event>): Walk => ({
 export const chain = (walk: Walk, question: Question): Chain => {
   // The list grows while it is read.
   for (let next = 0; next < walk.waiting.length; next++) walk.waiting[next]?.()
+  const scope = WhyUnread.visit(walk)
   const { state } = walk.sources
   const drifted = WindowState.wires(state).find(({ projectedHash, recordedHash }) => projectedHash !== recordedHash)
   if (drifted !== undefined) {
@@ -385,5 +385,5 @@ export const chain = (walk: Walk, question: Question): Chain => {
   if (untold.includes("tool-schemas")) {
     gap(walk, "untold", undefined, "The imported trace does not hold the tool definitions that the model was sent.")
   }
-  return { question, nodes: Array.from(walk.nodes.values()), edges: walk.edges, gaps: walk.gaps }
+  return { question, nodes: Array.from(walk.nodes.values()), edges: walk.edges, gaps: walk.gaps, scope }
 }

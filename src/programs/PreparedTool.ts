@@ -19,6 +19,7 @@ import * as Approval from "./Approval.ts"
 import * as ArgumentsFrom from "./ArgumentsFrom.ts"
 import * as Child from "./Child.ts"
 import * as Decoding from "./Decoding.ts"
+import * as Lists from "./Lists.ts"
 import * as Repeats from "./Repeats.ts"
 import * as Replay from "./Replay.ts"
 import * as Timeout from "./Timeout.ts"
@@ -69,7 +70,12 @@ export const prepare = (tool: Tool.Any): Either.Either<Prepared, string> => {
   const failure = Schema.encodeUnknown(schemaOf(tool.failureSchema.ast))
   const validate = Schema.validate(parameters)
   return Either.map(definition(tool), (described) => ({
-    declared: Declared.tool(described, { replay: Replay.of(tool), ...ArgumentsFrom.of(tool), ...Repeats.of(tool) }),
+    declared: Declared.tool(described, {
+      replay: Replay.of(tool),
+      ...ArgumentsFrom.of(tool),
+      ...Lists.of(tool),
+      ...Repeats.of(tool)
+    }),
     ...Child.of(tool),
     id: tool.id,
     timeout: Timeout.of(tool),

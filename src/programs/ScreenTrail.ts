@@ -8,26 +8,15 @@ import type * as Chain from "../kernel/Chain.ts"
 import * as FindingWire from "../kernel/FindingWire.ts"
 import * as ScreenLine from "./ScreenLine.ts"
 import * as ScreenTicker from "./ScreenTicker.ts"
+import * as ScreenTree from "./ScreenTree.ts"
 import * as ScreenVerdict from "./ScreenVerdict.ts"
 
-/** One thing on the way: what it is, the claim made of it, where it is, and its event. */
-interface Step {
-  readonly label: string
-  readonly labelStyle?: ScreenLine.Style
-  readonly claim: string
-  readonly claimStyle?: ScreenLine.Style
-  readonly where: string
-  readonly seq?: number
-  /** What is under it. Called once, when it is its turn to be shown. */
-  readonly below: () => ReadonlyArray<Step>
-}
+type Step = ScreenTree.Step
 
 const nothing = (): ReadonlyArray<Step> => []
 
-interface Walk extends ScreenVerdict.Graph {
-  readonly seen: Map<string, number>
+interface Walk extends ScreenVerdict.Graph, ScreenTree.Growing {
   readonly depth: number
-  readonly room: ScreenLine.Room
 }
 
 /** Deeper than this, a tree is wider than a screen. */
@@ -64,10 +53,53 @@ const once = (walk: Walk, id: string, seq: number, below: (walk: Walk) => Readon
 const valueBelow = (walk: Walk, node: Chain.ValueNode): ReadonlyArray<Step> =>
   once(walk, node.id, node.seq, (walk) => [
     ...ScreenVerdict.next(walk, node.id).flatMap(({ edge, node }) =>
-      node.kind === "carrier" ? [carrierStep(walk, node, edge.by)] : toldStep(walk, node)
+      node.kind === "carrier"
+        ? [carrierStep(walk, node, edge.by)]
+        : node.kind === "derivation"
+          ? [derivationStep(walk, node, edge)]
+          : toldStep(walk, node)
     ),
     ...gapSteps(walk, node.id)
   ])
+
+const bases: { readonly [B in Chain.DerivationNode["basis"]]: string } = {
+  written: "the reply writes it out",
+  listed: "the amounts listed before it",
+  said: "amounts that the reply names",
+  column: "all of a list",
+  rows: "rows that the reply names",
+  counted: "counted in the reply",
+  likeness: "the same number, said otherwise"
+}
+
+/** How a number was worked out, and under it what of. */
+const derivationStep = (walk: Walk, node: Chain.DerivationNode, { grounds }: Chain.Edge): Step => {
+  const isLikely = grounds === "proximity"
+  return {
+    label: node.formula,
+    claim: `${isLikely ? "likely" : "recorded"} · ${node.op}`,
+    claimStyle: isLikely ? "warn" : "good",
+    where: bases[node.basis],
+    seq: node.seq,
+    below: () =>
+      once(walk, node.id, node.seq, (walk) =>
+        ScreenVerdict.next(walk, node.id).flatMap(({ node }): ReadonlyArray<Step> => {
+          if (node.kind === "carrier") return [inputStep(walk, node)]
+          return node.kind === "value"
+            ? [argumentStep(walk, node, node.place === "reply" ? "said beside it" : "argument")]
+            : []
+        })
+      )
+  }
+}
+
+/** A piece that holds several inputs is one row, and names them all. */
+const inputStep = (walk: Walk, carrier: Chain.CarrierNode): Step => {
+  const step = carrierStep(walk, carrier, [])
+  const shown = carrier.spans.slice(0, 6).map(({ text }) => text)
+  const more = carrier.spans.length - shown.length
+  return { ...step, label: `${shown.join(", ")}${more > 0 ? `, … ${more} more` : ""}` }
+}
 
 /** What a boundary rests on. */
 const toldStep = (walk: Walk, node: Chain.Node): ReadonlyArray<Step> => {
@@ -78,9 +110,9 @@ const toldStep = (walk: Walk, node: Chain.Node): ReadonlyArray<Step> => {
   return [{ label: "declared", claim: recorded([]), where, seq, below: () => callBelow(walk, node, seq) }]
 }
 
-const argumentStep = (walk: Walk, node: Chain.ValueNode): Step => ({
+const argumentStep = (walk: Walk, node: Chain.ValueNode, claim = "argument"): Step => ({
   label: JSON.stringify(node.value),
-  claim: "argument",
+  claim,
   claimStyle: "faint",
   where: `pass ${node.pass}`,
   seq: node.seq,
@@ -187,6 +219,20 @@ const saidIn = {
 
 const placed = { reply: "said", arguments: "argued", boundary: "told after the answer", summary: "summarized" } as const
 
+/** What was chosen, and what it could rest on. */
+const decisionBelow = (walk: Walk, decision: Chain.DecisionNode): ReadonlyArray<Step> => [
+  ...ScreenVerdict.next(walk, decision.id).flatMap(({ edge, node }): ReadonlyArray<Step> => {
+    if (node.kind === "root") {
+      return [{ label: edge.grounds, claim: node.root, where: node.what, seq: node.seq, below: nothing }]
+    }
+    if (node.kind === "map")
+      return [{ label: "rode", claim: node.mapId, where: node.what, seq: node.seq, below: nothing }]
+    const step = askedStep(walk, node, undefined)
+    return step === undefined ? [] : [step]
+  }),
+  ...gapSteps(walk, decision.id)
+]
+
 const askedStep = (walk: Walk, node: Chain.Node, word: ScreenVerdict.Word | undefined): Step | undefined => {
   if (node.kind === "value") {
     return {
@@ -199,6 +245,16 @@ const askedStep = (walk: Walk, node: Chain.Node, word: ScreenVerdict.Word | unde
       below: () => valueBelow(walk, node)
     }
   }
+  if (node.kind === "decision") {
+    return {
+      label: `pass ${node.pass}`,
+      labelStyle: "mark",
+      claim: node.chose.length === 0 ? "answered" : "called",
+      where: node.what,
+      seq: node.seq,
+      below: () => decisionBelow(walk, node)
+    }
+  }
   if (node.kind !== "call") return undefined
   const { args, pass, seq, toolName } = node
   return {
@@ -209,121 +265,6 @@ const askedStep = (walk: Walk, node: Chain.Node, word: ScreenVerdict.Word | unde
     seq,
     below: () => callBelow(walk, node, seq)
   }
-}
-
-/** A step with what of it is shown. */
-interface Tree {
-  readonly step: Step
-  readonly below: Array<Tree>
-}
-
-interface Row {
-  readonly prefix: string
-  /** The bars that go on under it. */
-  readonly bars: string
-  readonly step: Step
-}
-
-/** How many steps are under a step, where it is not shown. */
-const countBelow = (step: Step): number => {
-  let count = 0
-  const waiting = [...step.below()]
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    count++
-    waiting.push(...next.below())
-  }
-  return count
-}
-
-/** Grows a step's tree level by level, so that what is near comes first; what is left over is counted. */
-const grow = (walk: Walk, step: Step, most: number): { readonly tree: Tree; readonly more: number } => {
-  const tree: Tree = { step, below: [] }
-  const level = [tree]
-  const left: Array<Step> = []
-  let rows = 1
-  for (const one of level) {
-    const before = most === Infinity ? undefined : new Map(walk.seen)
-    const below = left.length > 0 ? [] : one.step.below()
-    if (left.length > 0 || rows + below.length > most) {
-      restore(walk, before)
-      left.push(one.step)
-      continue
-    }
-    rows += below.length
-    one.below.push(...below.map((step) => ({ step, below: [] })))
-    level.push(...one.below)
-  }
-  const shown = new Map(walk.seen)
-  const more = left.reduce((sum, step) => sum + countBelow(step), 0)
-  restore(walk, shown)
-  return { tree, more }
-}
-
-/** What is not shown does not count as shown. */
-const restore = ({ seen }: Walk, before: ReadonlyMap<string, number> | undefined): void => {
-  if (before === undefined) return
-  seen.clear()
-  for (const [id, seq] of before) seen.set(id, seq)
-}
-
-/** A tree in the order in which it is read. */
-const rowsOf = ({ below, step }: Tree, prefix: string, under: string): ReadonlyArray<Row> => [
-  { prefix, bars: below.length === 0 ? under : `${under}│`, step },
-  ...below.flatMap((tree, index) => {
-    const last = index === below.length - 1
-    return rowsOf(tree, `${under}${last ? "└─ " : "├─ "}`, `${under}${last ? "   " : "│  "}`)
-  })
-]
-
-/** One row, or two where its place does not fit beside the claim. */
-const rowLines = ({ bars, prefix, step }: Row, cell: number, room: ScreenLine.Room): ReadonlyArray<ScreenLine.Line> => {
-  const deep = ScreenLine.width(prefix)
-  const { claim, claimStyle, label, labelStyle, seq, where } = step
-  const narrow = room.width === undefined ? 64 : Math.max(12, room.width - deep - 24)
-  const shown = ScreenLine.brief(label, narrow, room)
-  const ref = seq === undefined ? undefined : ScreenLine.span(`#${seq}`, "faint")
-  const closing = ref === undefined ? 0 : ScreenLine.width(ref.text) + 2
-  const most = room.width ?? Infinity
-  const padded = ScreenLine.pad(shown, claim === "" ? 0 : cell - deep)
-  const isTight = deep + ScreenLine.width(padded) + 2 + ScreenLine.width(claim) + closing > most
-  const own = isTight ? shown : padded
-  const claimed = Math.min(240, Math.max(10, most - deep - ScreenLine.width(own) - 2 - closing))
-  const named = [
-    ScreenLine.span(prefix, "faint"),
-    ScreenLine.span(own, labelStyle),
-    ...(claim === ""
-      ? []
-      : [ScreenLine.span("  "), ScreenLine.span(ScreenLine.brief(claim, claimed, room), claimStyle)])
-  ]
-  const closed = (line: ScreenLine.Line): ScreenLine.Line =>
-    ref === undefined ? line : ScreenLine.ending(line, ref, room)
-  if (where === "") return [closed(named)]
-  const left = most - ScreenLine.widthOf(named) - 2 - closing
-  const beside = ScreenLine.width(where) <= left || left >= 40
-  if (beside) {
-    const text = ScreenLine.brief(where, Math.min(left, 240), room)
-    return [closed([...named, ScreenLine.span("  "), ScreenLine.span(text)])]
-  }
-  const indent = `${bars}  `
-  const text = ScreenLine.fitIn(where, room, ScreenLine.width(indent))
-  return [closed(named), [ScreenLine.span(indent, "faint"), ScreenLine.span(text)]]
-}
-
-/** The lines of a step's tree, of at most so many rows. */
-const treeLines = (walk: Walk, step: Step, most: number): ReadonlyArray<ScreenLine.Line> => {
-  const { room } = walk
-  const { more, tree } = grow(walk, step, most)
-  const rows = rowsOf(tree, "", "")
-  const limit = room.width === undefined ? 40 : Math.floor(room.width * 0.4)
-  const cell = rows.reduce((widest, { prefix, step }) => {
-    const own = ScreenLine.width(prefix) + ScreenLine.width(step.label)
-    return step.claim === "" || own > limit ? widest : Math.max(widest, own)
-  }, 8)
-  const note = `   … ${ScreenLine.counted(more, "more step")} (--full)`
-  return [
-    ...rows.flatMap((row) => rowLines(row, cell, room)),
-    ...(more === 0 ? [] : [[ScreenLine.span(note, "faint")]])
-  ]
 }
 
 export interface Options {
@@ -341,6 +282,7 @@ export const tree = (chain: Chain.Chain, { full = false, room }: Options): Reado
   const walk: Walk = { ...ScreenVerdict.graph(chain), seen: new Map(), depth: 0, room: given }
   const words = new Map(ScreenVerdict.of(chain).map(({ node, word }) => [node.id, word]))
   const asked = walk.asked.flatMap((node) => {
+    if (chain.question.kind === "missing") return []
     const word = words.get(node.id)
     const step = askedStep(walk, node, word)
     return step === undefined ? [] : [{ step, isNowhere: word === "nowhere" }]
@@ -351,7 +293,7 @@ export const tree = (chain: Chain.Chain, { full = false, room }: Options): Reado
   const shown = full ? steps : steps.slice(0, mostValues)
   const most = full ? Infinity : Math.max(4, Math.floor(rowsInAll / Math.max(1, shown.length)))
   const more = steps.length - shown.length
-  const lines = shown.flatMap((step) => treeLines(walk, step, most))
+  const lines = shown.flatMap((step) => ScreenTree.lines(walk, step, most))
   return [
     ...(full ? ScreenLine.wrap(lines, room) : lines),
     ...(more === 0 ? [] : [[ScreenLine.span(`… ${ScreenLine.counted(more, "more value")} (--full)`, "faint")]])
@@ -376,9 +318,11 @@ export const conclusion = (chain: Chain.Chain): ScreenLine.Line => {
     const n = verdicts.filter((verdict) => verdict.word === word).length
     return n === 0 ? [] : [`${n} ${word}`]
   }
-  const words = [...say("recorded"), ...say("elsewhere"), ...say("nowhere")]
+  const words = [...say("recorded"), ...say("tested"), ...say("elsewhere"), ...say("likely"), ...say("nowhere")]
   const asked = new Set(verdicts.map(({ node }) => node.id))
   const deeper = chain.gaps.filter(({ at, kind }) => kind === "nowhere" && at !== undefined && !asked.has(at)).length
+  const unread = chain.nodes.reduce((sum, node) => sum + (node.kind === "scope" ? node.unread.length : 0), 0)
+  if (unread > 0) words.push(`${unread} listed and never read`)
   if (deeper > 0) words.push(`${ScreenLine.counted(deeper, "value")} on the way ${deeper === 1 ? "is" : "are"} nowhere`)
   const why = words.length > 0 ? words.join(", ") : yes ? "there is no value to trace" : "there is nothing to trace"
   return [

@@ -6,19 +6,21 @@
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import type { XMLParser, X2jOptions } from "fast-xml-parser"
 import * as S3Fault from "./S3Fault.ts"
 
 /** How the parser is to be made: every value is a text, and what may be there more than once is a list. */
-export const options: X2jOptions = {
+export const options = {
   ignoreAttributes: true,
   removeNSPrefix: true,
   parseTagValue: false,
   trimValues: false,
-  isArray: (name) => name === "Contents" || name === "Upload"
+  isArray: (name: string): boolean => name === "Contents" || name === "Upload"
 }
 
-export type Parser = Pick<XMLParser, "parse">
+/** `XMLParser` of `fast-xml-parser`, as far as it is used here: who has no bucket has not the types of that package. */
+export interface Parser {
+  readonly parse: (document: string) => unknown
+}
 
 const text = Schema.optionalWith(Schema.String, { exact: true })
 

@@ -5,7 +5,6 @@
  */
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type * as HttpMethod from "@effect/platform/HttpMethod"
-import type { AwsV4Signer } from "aws4fetch"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
@@ -46,6 +45,19 @@ export interface Options {
   readonly credentials: Effect.Effect<Credentials, ArtifactStoreError>
 }
 
+/** `AwsV4Signer` of `aws4fetch`, as far as it is used here: who has no bucket has not the types of that package. */
+type Signing = new (request: {
+  readonly method: string
+  readonly url: string
+  readonly headers: { readonly [name: string]: string }
+  readonly accessKeyId: string
+  readonly secretAccessKey: string
+  readonly sessionToken?: string
+  readonly service: string
+  readonly region: string
+  readonly datetime: string
+}) => { readonly sign: () => Promise<{ readonly headers: Iterable<readonly [string, string]> }> }
+
 const stamp = (ms: number): string => new Date(ms).toISOString().replace(/[:-]|\.\d{3}/g, "")
 
 /** Sorted, so that what is signed is what is sent. */
@@ -56,7 +68,7 @@ const urlOf = (url: string, { key, query = {} }: Unsigned): string => {
   return search.size === 0 ? `${url}${path}` : `${url}${path}?${search.toString()}`
 }
 
-export const make = (Signed: typeof AwsV4Signer, { credentials, region, url }: Options): Signer => {
+export const make = (Signed: Signing, { credentials, region, url }: Options): Signer => {
   let offset = 0
   const now = Effect.map(Clock.currentTimeMillis, (ms) => ms + offset)
   return {

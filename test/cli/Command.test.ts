@@ -53,6 +53,7 @@ describe("The command", () => {
       const verbs = [
         "wherefore.help/1",
         "run",
+        "resume",
         "runs",
         "show",
         "why",
@@ -63,6 +64,7 @@ describe("The command", () => {
         "deny",
         "resolve",
         "verify",
+        "anchor",
         "import",
         "serve",
         "help"
@@ -83,6 +85,8 @@ describe("The command", () => {
     it("says what is wrong with how it is asked", async () => {
       await check(2, ["shwo"], /^$/, /^There is no command "shwo"\.\n {2}Did you mean "show"\?\n$/)
       await check(2, ["why", "@", "--pass", "x"], /^$/, /^--pass needs a number from 1, not "x"\./)
+      await check(2, ["why", "@", "--lists", "x"], /^$/, /^"x" tells of no list\./)
+      await check(2, ["why", "@", "--missing", "0"], /^$/, /^--missing needs a number from 1, not "0"\./)
       await check(2, ["why", "@", "1", "--pass", "1"], /^$/, /^One thing can be asked at a time\./)
       await check(2, ["why", "@", "1", "--call", "x", "--pass", "1"], /^$/, /^One thing can be asked at a time\./)
       await check(2, ["why", "@", "--call", "x", "--pass", "0"], /^$/, /^--pass needs a number from 1, not "0"\./)
@@ -250,7 +254,7 @@ describe("The command", () => {
         const changed = `${text.slice(0, at)}X${text.slice(at + 1)}`
         const { stdout } = await check(1, ["verify", fixture.write("changed.ndjson", changed)], /FAILS at #\d+\n/, /^$/)
         assert.isAtMost(Number(/FAILS at #(\d+)/.exec(stdout)?.[1]), seq)
-        await check(3, ["show", "changed.ndjson"], /^$/, /See what is wrong with it: wherefore verify changed\.ndjson/)
+        await check(4, ["show", "changed.ndjson"], /^$/, /See what is wrong with it: wherefore verify changed\.ndjson/)
       }
     })
 
@@ -511,16 +515,16 @@ describe("The command", () => {
       )
     })
 
-    it("exits with 1 if there is no answer", async () => {
+    it("exits with what came of it if there is no answer", async () => {
       fixture.write("stops.ts", scripted("[call('x'), call('x'), call('x'), 'never']"))
       await check(
-        1,
+        6,
         ["run", "stops.ts", "--", "Go.", "stops"],
         /^stopped {2}The run's budget of 3 passes/,
         /refused +x/
       )
       fixture.write("fails.ts", scripted("[]"))
-      await check(1, ["run", "fails.ts", "--", "Go.", "fails"], /^failed/, /script/)
+      await check(7, ["run", "fails.ts", "--", "Go.", "fails"], /^failed/, /script/)
     })
 
     it("says what it lacks", async () => {
