@@ -37,6 +37,9 @@ export interface Options extends Pick<AiSdkLLM.Options, "cache" | "providerOptio
 const load = Endpoint.load("@ai-sdk/openai-compatible", 2, () => import("@ai-sdk/openai-compatible"))
 
 /** A server that is told to counts as it goes. */
+/** The schema of an answer is taken as it is: a strict server refuses one with a property that may be absent. */
+const defaults = { strictJsonSchema: false }
+
 const reading: AiSdkLLM.Reading = {
   usage: ProviderUsage.ofOpenAiChat,
   unspelled: ChatFilter.unspelled,
@@ -53,7 +56,7 @@ export const layer = (
   Layer.effect(
     LLM.LLM,
     Effect.gen(function* () {
-      const { answers, apiKey, headers = {}, model, provider, url } = given
+      const { answers, apiKey, headers = {}, model, provider, providerOptions = {}, url } = given
       const endpoint = yield* Endpoint.make({ url, headers, ...(apiKey === undefined ? {} : { apiKey }) })
       const { createOpenAICompatible } = yield* load
       const made = createOpenAICompatible({
@@ -70,7 +73,11 @@ export const layer = (
       })
       // This package sends arguments that are JSON as they are, and quotes the others.
       const options: AiSdkLLM.Options = {
-        ...Struct.pick(given, "answers", "cache", "providerOptions", "streamed", "timeouts"),
+        ...Struct.pick(given, "answers", "cache", "streamed", "timeouts"),
+        providerOptions: {
+          ...providerOptions,
+          openaiCompatible: { ...defaults, ...providerOptions["openaiCompatible"] }
+        },
         secrets: endpoint.secrets,
         verbatimArguments: true
       }

@@ -117,14 +117,16 @@ const refused = (...handlers: ReadonlyArray<Handler>) =>
 describe("AiSdkLLM over HTTP", () => {
   it.scopedLive("sends the schema of an answer by the provider's own means, where it is said to take one", () =>
     Effect.gen(function* () {
-      const schema = { type: "object", properties: { zone: { type: "string" } }, required: ["zone"] }
+      const zone = { type: "string" }
+      const schema = { type: "object", properties: { zone, note: zone }, required: ["zone"] }
       const asked = { ...wire, parameters: { answerSchema: schema } }
-      for (const answers of ["json", undefined] as const) {
+      for (const [answers, strict] of [["json", false], ["json", true], [undefined]] as const) {
         const server = yield* serve(sse(...text('{"zone":"a"}'), ...done("stop")))
         const model = LLM.layerOpenAiCompatible({
           url: `${server.url}/`,
           model: "zone-7b",
-          ...(answers === undefined ? {} : { answers })
+          ...(answers === undefined ? {} : { answers }),
+          ...(strict === true ? { providerOptions: { openaiCompatible: { strictJsonSchema: strict } } } : {})
         })
         const said = yield* Effect.provide(
           Effect.map(LLM.LLM, (llm) => llm.answers),
@@ -134,7 +136,13 @@ describe("AiSdkLLM over HTTP", () => {
         yield* Effect.provide(LLM.reply(answers === undefined ? wire : asked), model)
         const format = JSON.parse(server.exchanges[0]!.body).response_format
         if (answers === undefined) assert.isUndefined(format)
-        else assert.deepNestedInclude(format, { type: "json_schema", "json_schema.schema": schema })
+        else {
+          assert.deepNestedInclude(format, {
+            type: "json_schema",
+            "json_schema.schema": schema,
+            "json_schema.strict": strict
+          })
+        }
       }
     })
   )
