@@ -114,6 +114,13 @@ describe("The checker", () => {
     })
     assert.include(ids, "I17")
   })
+  it("sees that something was written which no record can keep", async () => {
+    const ids = await otherwise((story) => {
+      const lines = story.lines.map((line) => (line.what === "refused" ? { ...line, reason: "InvalidInput" } : line))
+      return lines.some(({ what }) => what === "refused") ? { ...story, lines } : undefined
+    })
+    assert.include(ids, "I14")
+  })
   it("sees two writers who both won", async () => {
     assert.include(await otherwise((story) => doubled(story, find(story, "written"))), "I5")
   })
