@@ -63,10 +63,7 @@ const start = (
     }
     const { scope, tags } = options
     const more = { ...(tags === undefined ? {} : { tags }), ...(scope === undefined ? {} : { scope }) }
-    yield* Effect.catchAll(
-      DurableRun.workflow.execute({ runId, agent: agentName, input: given, ...more }, { discard: true }),
-      () => Effect.void
-    )
+    yield* DurableRun.begin({ runId, agent: agentName, input: given, ...more })
     return runId
   })
 
@@ -81,6 +78,10 @@ const wakeFrom = (runId: string, place: number, isNews: (event: Event.Event) => 
 /** By then a process that was to wake a run, and was lost before it had, is not waited for any more. */
 const beforeLong = "10 seconds"
 
+/** What is on the record is done, and the run looks before long: that it is woken now is not needed. */
+const sooner = <E, R>(woken: Effect.Effect<void, E, R>): Effect.Effect<void, never, R> =>
+  Effect.catchAll(woken, (error) => Effect.logDebug("A run could not be woken, and looks by itself.", error))
+
 const signal = (runId: string, decision: Decision.Approval | Decision.Resolution) =>
   Effect.gen(function* () {
     yield* named(runId)
@@ -90,7 +91,7 @@ const signal = (runId: string, decision: Decision.Approval | Decision.Resolution
     const decided = yield* "ticket" in decision
       ? AgentDecisions.decide(runId, decision)
       : AgentDecisions.resolve(runId, decision)
-    yield* wakeFrom(runId, place, ({ _tag }) => _tag === "ApprovalDecided" || _tag === "CallResolved")
+    yield* sooner(wakeFrom(runId, place, ({ _tag }) => _tag === "ApprovalDecided" || _tag === "CallResolved"))
     return decided
   })
 
@@ -118,7 +119,7 @@ const cancel = (runId: string, by: string) =>
     if (place > 0) yield* DurableRun.wakeAfter(runId, `told/${place}`, beforeLong)
     const state = yield* askEnd(runId, by)
     if (state === undefined) return yield* DurableError.notBegun(runId)
-    yield* DurableRun.wake(runId, state.seq)
+    yield* sooner(DurableRun.wake(runId, state.seq))
   }).pipe(Effect.retry(again))
 
 const outcomeOf = (runId: string, state: State.State): Outcome.Outcome<unknown> =>

@@ -6,8 +6,9 @@
  */
 import * as ClusterWorkflowEngine from "@effect/cluster/ClusterWorkflowEngine"
 import * as RunnerAddress from "@effect/cluster/RunnerAddress"
-import type * as ShardingConfig from "@effect/cluster/ShardingConfig"
+import * as ShardingConfig from "@effect/cluster/ShardingConfig"
 import * as SingleRunner from "@effect/cluster/SingleRunner"
+import * as SqlRunnerStorage from "@effect/cluster/SqlRunnerStorage"
 import * as NodeClusterSocket from "@effect/platform-node/NodeClusterSocket"
 import type * as SocketServer from "@effect/platform/SocketServer"
 import type * as SqlClient from "@effect/sql/SqlClient"
@@ -16,6 +17,7 @@ import type { ConfigError } from "effect/ConfigError"
 import * as Duration from "effect/Duration"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as DurableInbox from "./DurableInbox.ts"
 
 export interface Address {
   readonly host: string
@@ -67,9 +69,12 @@ export const layer = (options: Options): Layer.Layer<WorkflowEngine.WorkflowEngi
   const shardingConfig = configOf(options)
   const sharding =
     options.clientOnly === true
-      ? NodeClusterSocket.layer({ storage: "sql", clientOnly: true, shardingConfig })
-      : NodeClusterSocket.layer({ storage: "sql", shardingConfig })
-  return Layer.provide(ClusterWorkflowEngine.layer, sharding)
+      ? NodeClusterSocket.layer({ storage: "byo", clientOnly: true, shardingConfig })
+      : NodeClusterSocket.layer({ storage: "byo", shardingConfig })
+  const storage = Layer.merge(DurableInbox.layer, Layer.orDie(SqlRunnerStorage.layer)).pipe(
+    Layer.provide(ShardingConfig.layerFromEnv(shardingConfig))
+  )
+  return ClusterWorkflowEngine.layer.pipe(Layer.provide(sharding), Layer.provide(storage))
 }
 
 /** The only runner over a database, SQLite or PostgreSQL. */

@@ -10,9 +10,18 @@ import * as Problem from "../kernel/Problem.ts"
 /**
  * `UnknownAgent`: no agent of that name is hosted here. `InvalidAgents`: those that were given cannot be hosted together.
  * `InvalidRunId`: the run cannot be called so. `OtherRun`: the id is that of another task.
- * `NotBegun`: nobody has begun with the run yet. `RunBroken`: nobody can go on with it.
+ * `NotBegun`: nobody has begun with the run yet. `RunBroken`: nobody can go on with it. `EngineAway`: the engine could not be
+ * asked, or its answer did not come.
  */
-const Reason = Schema.Literal("UnknownAgent", "InvalidAgents", "InvalidRunId", "OtherRun", "NotBegun", "RunBroken")
+const Reason = Schema.Literal(
+  "UnknownAgent",
+  "InvalidAgents",
+  "InvalidRunId",
+  "OtherRun",
+  "NotBegun",
+  "RunBroken",
+  "EngineAway"
+)
 type Reason = typeof Reason.Type
 
 export class DurableError extends Schema.TaggedError<DurableError>()("DurableError", {
@@ -24,7 +33,7 @@ export class DurableError extends Schema.TaggedError<DurableError>()("DurableErr
     return Problem.render(this)
   }
   get isRetryable(): boolean {
-    return this.reason === "NotBegun"
+    return this.reason === "NotBegun" || this.reason === "EngineAway"
   }
 }
 
@@ -34,7 +43,8 @@ const codes: { readonly [R in Reason]: string } = {
   InvalidRunId: "WF-DUR-003",
   OtherRun: "WF-DUR-004",
   NotBegun: "WF-DUR-005",
-  RunBroken: "WF-DUR-006"
+  RunBroken: "WF-DUR-006",
+  EngineAway: "WF-DUR-007"
 }
 
 type Details = Pick<Problem.Problem, "what" | "next"> &
@@ -94,4 +104,14 @@ export const broken = (runId: string, why: Problem.Problem): DurableError =>
     next: why.next,
     outcome: why.outcome,
     retry: "after-human"
+  })
+
+/** What was asked of the engine may have been done. Asked again, it is done once. */
+export const engineAway = (runId: string): DurableError =>
+  make("EngineAway", {
+    ...at(runId),
+    what: `The engine could not be asked for the run ${Printable.quote(runId)}: its database did not answer.`,
+    next: "See that the database is up, then ask again: what was asked for is done once.",
+    outcome: "unknown",
+    retry: { afterMs: 1_000 }
   })

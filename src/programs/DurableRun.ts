@@ -8,6 +8,7 @@
  *
  * @internal
  */
+import * as ClusterError from "@effect/cluster/ClusterError"
 import * as DurableClock from "@effect/workflow/DurableClock"
 import * as DurableDeferred from "@effect/workflow/DurableDeferred"
 import * as Workflow from "@effect/workflow/Workflow"
@@ -30,7 +31,10 @@ import * as LoadedRun from "./LoadedRun.ts"
 
 const optional = <A, I, R>(schema: Schema.Schema<A, I, R>) => Schema.optionalWith(schema, { exact: true })
 
-/** Two that have one run id are one run. */
+/**
+ * Two that have one run id are one run. What the engine could not do dies in it, if its database is away for a moment. That
+ * is not what a run came to: it is executed again.
+ */
 export const workflow = Workflow.make({
   name: "wherefore/run",
   payload: {
@@ -42,7 +46,7 @@ export const workflow = Workflow.make({
   },
   error: DurableError.DurableError,
   idempotencyKey: ({ runId }) => runId
-})
+}).annotate(Workflow.CaptureDefects, false)
 
 export type Task = typeof workflow.payloadSchema.Type
 
@@ -53,29 +57,41 @@ export const executionId = (runId: string): Effect.Effect<string> =>
 /** What wakes a run that waits: that its record has an entry at a place. Named by the place, it can come before the wait. */
 const news = (place: number) => DurableDeferred.make(`news/${place}`)
 
+/** What its database does not do, the engine dies of. */
+const asked = <A, E, R>(runId: string, effect: Effect.Effect<A, E, R>) =>
+  Effect.catchSomeDefect(effect, (defect) =>
+    defect instanceof ClusterError.PersistenceError ? Option.some(DurableError.engineAway(runId)) : Option.none()
+  )
+
+type Asked = Effect.Effect<void, DurableError.DurableError, WorkflowEngine.WorkflowEngine>
+
+/** Has somebody execute it. */
+export const begin = (task: Task): Asked =>
+  asked(
+    task.runId,
+    Effect.catchAll(workflow.execute(task, { discard: true }), () => Effect.void)
+  )
+
 /** Wakes a run for the entry at a place of its record. */
-export const wake = (runId: string, place: number): Effect.Effect<void, never, WorkflowEngine.WorkflowEngine> =>
+export const wake = (runId: string, place: number): Asked =>
   Effect.gen(function* () {
     const engine = yield* WorkflowEngine.WorkflowEngine
     const deferred = news(place)
-    yield* engine.deferredDone(deferred, {
+    const done = engine.deferredDone(deferred, {
       workflowName: workflow.name,
       executionId: yield* executionId(runId),
       deferredName: deferred.name,
       exit: Exit.void
     })
+    yield* asked(runId, done)
   })
 
 /** Has a run look at its record after a time, whatever becomes of the process. One of a name is set once. */
-export const wakeAfter = (
-  runId: string,
-  name: string,
-  duration: Duration.DurationInput
-): Effect.Effect<void, never, WorkflowEngine.WorkflowEngine> =>
+export const wakeAfter = (runId: string, name: string, duration: Duration.DurationInput): Asked =>
   Effect.gen(function* () {
     const engine = yield* WorkflowEngine.WorkflowEngine
     const clock = DurableClock.make({ name, duration })
-    yield* engine.scheduleClock(workflow, { executionId: yield* executionId(runId), clock })
+    yield* asked(runId, engine.scheduleClock(workflow, { executionId: yield* executionId(runId), clock }))
   })
 
 const least = Duration.toMillis("30 seconds")
@@ -88,7 +104,7 @@ const most = Duration.toMillis("1 hour")
 const lookAgain = (runId: string, place: number, since: number) =>
   Effect.flatMap(Clock.currentTimeMillis, (now) => {
     const interval = Math.min(most, Math.max(least, now - since))
-    return wakeAfter(runId, `look/${place}/${Math.ceil(now / interval)}/${interval}`, interval)
+    return Effect.orDie(wakeAfter(runId, `look/${place}/${Math.ceil(now / interval)}/${interval}`, interval))
   })
 
 /** Something stood in the way of the run, and may not any more. */

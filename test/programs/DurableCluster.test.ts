@@ -2,12 +2,18 @@ import { PgClient } from "@effect/sql-pg"
 import { SqliteClient } from "@effect/sql-sqlite-node"
 import * as SqlClient from "@effect/sql/SqlClient"
 import { assert, describe, it } from "@effect/vitest"
+import * as ClusterError from "@effect/cluster/ClusterError"
+import * as MessageStorage from "@effect/cluster/MessageStorage"
+import * as ShardId from "@effect/cluster/ShardId"
 import { Context, Effect, Either, Exit, Layer, Redacted, Scope } from "effect"
 import { randomBytes } from "node:crypto"
 import * as Durable from "../../src/programs/Durable.ts"
+import * as DurableInbox from "../../src/programs/DurableInbox.ts"
 import * as ArtifactStore from "../../src/services/ArtifactStore.ts"
 import * as LLM from "../../src/services/LLM.ts"
 import * as SqlRecord from "../../src/services/SqlRecord.ts"
+import * as ClusterHost from "../campaigns/ClusterHost.ts"
+import * as ClusterLink from "../campaigns/ClusterLink.ts"
 import * as Fixture from "../services/RecordFixture.ts"
 import * as Bank from "./Bank.ts"
 
@@ -29,6 +35,8 @@ const database = Effect.gen(function* () {
 })
 
 const pays = Bank.model(Bank.pay("p"))
+
+const isAway = missing ? " (skipped: no PostgreSQL at 127.0.0.1:5432)" : ""
 
 const hosted = (name: string, ran: Bank.Ran) =>
   Durable.layer({ agents: [Bank.agent()], name }).pipe(
@@ -79,7 +87,7 @@ describe("DurableCluster", () => {
   )
 
   it.skipIf(missing)(
-    `moves the runs of a runner that ends to another${missing ? " (skipped: no PostgreSQL at 127.0.0.1:5432)" : ""}`,
+    `moves the runs of a runner that ends to another${isAway}`,
     () =>
       Effect.gen(function* () {
         const url = at(yield* database)
@@ -105,6 +113,80 @@ describe("DurableCluster", () => {
         )
         assert.deepStrictEqual([left.length, right.length], [0, ids.length])
       }).pipe(Effect.scoped, Effect.runPromise),
+    180_000
+  )
+
+  it.effect("lets go of what was claimed by a read whose answer it has not", () => {
+    const asked: Array<string> = []
+    const shard = ShardId.make("default", 1)
+    const lost = new ClusterError.PersistenceError({ cause: "gone" })
+    const answers: { [name: string]: ReadonlyArray<boolean> } = {
+      read: [true, false, true],
+      reset: [true, false, true]
+    }
+    const answer = (name: string) => {
+      const [isGiven = true, ...rest] = answers[name] ?? []
+      answers[name] = rest
+      asked.push(name)
+      return isGiven ? Effect.void : Effect.fail(lost)
+    }
+    return Effect.gen(function* () {
+      const { resetShards, unprocessedMessages } = yield* DurableInbox.mindful({
+        ...MessageStorage.noop,
+        unprocessedMessages: () => Effect.as(answer("read"), []),
+        resetShards: () => answer("reset")
+      })
+      const read = Effect.exit(unprocessedMessages([shard]))
+      yield* Effect.repeatN(read, 1)
+      assert.deepStrictEqual(asked, ["read", "read"])
+      yield* read
+      assert.deepStrictEqual(asked.splice(0), ["read", "read", "reset", "read"])
+      yield* Effect.exit(resetShards([shard]))
+      yield* read
+      assert.deepStrictEqual(asked.splice(0), ["reset", "reset", "read"])
+      yield* read
+      assert.deepStrictEqual(asked, ["read"])
+    })
+  })
+
+  it.skipIf(missing)(
+    `goes on with a run though its database lost an answer${isAway}`,
+    () =>
+      Effect.gen(function* () {
+        const link = yield* Effect.acquireRelease(
+          Effect.promise(() => ClusterLink.make()),
+          ({ close }) => Effect.promise(close)
+        )
+        const url = Redacted.make(`postgres://postgres@127.0.0.1:${link.port}/${yield* database}`)
+        const lost = (where: "answer" | "question", text: string) =>
+          Effect.flatMap(
+            Effect.sync(() => link.lose(where, text)),
+            (lost) => Effect.succeed(Effect.promise(() => lost))
+          )
+        const ran: Bank.Ran = []
+        const port = yield* Effect.promise(ClusterHost.freePort)
+        const one = yield* Layer.build(runner("one", url, port, ran))
+        yield* Effect.gen(function* () {
+          // What it read, and claimed by that.
+          const claimed = yield* lost("answer", "Workflow/wherefore/run")
+          yield* Durable.start("bank", "Pay.", { runId: "read" })
+          yield* claimed
+          assert.strictEqual((yield* paid("read")).status, "answered")
+          // That it would look by itself.
+          const timed = yield* lost("question", "look/")
+          yield* Durable.start("bank", "Pay.", { runId: "look" })
+          yield* timed
+          assert.strictEqual((yield* paid("look")).status, "answered")
+          // That it was started.
+          const started = yield* lost("question", "start-me")
+          const error = yield* Effect.flip(Durable.start("bank", "Pay. start-me", { runId: "start" }))
+          yield* started
+          assert.deepInclude(error, { _tag: "DurableError", reason: "EngineAway", outcome: "unknown" })
+          yield* Durable.start("bank", "Pay. start-me", { runId: "start" })
+          assert.strictEqual((yield* paid("start")).status, "answered")
+        }).pipe(Effect.provide(one))
+        assert.lengthOf(ran, 3)
+      }).pipe(Effect.scoped, Effect.timeout("60 seconds"), Effect.runPromise),
     180_000
   )
 })
