@@ -36,6 +36,7 @@ const code: { readonly [N in Exclude<Verb.Name, "help">]: () => Module } = {
   deny: () => import("./DecideCommand.ts"),
   resolve: () => import("./ResolveCommand.ts"),
   verify: () => import("./VerifyCommand.ts"),
+  replay: () => import("./ReplayCommand.ts"),
   import: () => import("./ImportCommand.ts"),
   serve: () => import("./ServeCommand.ts")
 }
