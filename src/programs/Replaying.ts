@@ -95,7 +95,7 @@ const saying = (drift: Reprojection.PassDrift): { readonly what: string; readonl
     : { what: `Pass ${pass} has piece ${named([now.id])} at ${place}, where ${named([recorded.id])} was.`, next }
 }
 
-export const driftOf = (runId: string, drift: Reprojection.PassDrift): Drift => {
+const driftOf = (runId: string, drift: Reprojection.PassDrift): Drift => {
   const { projectedHash, recordedHash } = drift
   return new Drift({
     runId,
