@@ -55,10 +55,31 @@ export const unknown = (gap: Gap): Usage => ({
   unknown: { inputTokens: gap, cacheReadTokens: gap, cacheWriteTokens: gap, outputTokens: gap, reasoningTokens: gap }
 })
 
+const isCount = Schema.is(Schema.NonNegativeInt)
+
+/** The usage with what is a count in it: what is none, such as a fraction, is `malformed`. */
+export const counted = (reported: Usage): Usage => {
+  if (counts.every((count) => reported[count] === undefined || isCount(reported[count]))) return reported
+  const kept: { -readonly [K in Count]?: number } = {}
+  const unknown: { -readonly [K in Count]?: Gap } = { ...reported.unknown }
+  for (const count of counts) {
+    const value = reported[count]
+    if (isCount(value)) kept[count] = value
+    else if (value !== undefined) unknown[count] = "malformed"
+  }
+  return { ...kept, unknown }
+}
+
+/** More than a number can count is the most that it can: what is reported to be more is no count. */
+const most = (sum: number): number => Math.min(sum, Number.MAX_SAFE_INTEGER)
+
 const worse = (left: Gap | undefined, right: Gap | undefined): Gap | undefined =>
   Gap.literals.findLast((gap) => gap === left || gap === right)
 
-/** The sum of what is known, and of what is not the worst reason. A count absent on both sides stays absent. */
+/**
+ * The sum of what is known, and of what is not the worst reason. A count absent on both sides stays absent; one that is more
+ * than `Number.MAX_SAFE_INTEGER` is that and `malformed`.
+ */
 export const add: {
   (that: Usage): (self: Usage) => Usage
   (self: Usage, that: Usage): Usage
@@ -68,11 +89,13 @@ export const add: {
   for (const key of counts) {
     const left = self[key]
     const right = that[key]
-    if (left !== undefined || right !== undefined) sum[key] = (left ?? 0) + (right ?? 0)
-    const gap = worse(self.unknown?.[key], that.unknown?.[key])
+    const both = (left ?? 0) + (right ?? 0)
+    if (left !== undefined || right !== undefined) sum[key] = most(both)
+    const gap = both > most(both) ? "malformed" : worse(self.unknown?.[key], that.unknown?.[key])
     if (gap !== undefined) unknown[key] = gap
   }
-  return self.unknown === undefined && that.unknown === undefined ? sum : { ...sum, unknown }
+  const isWhole = self.unknown === undefined && that.unknown === undefined && Object.keys(unknown).length === 0
+  return isWhole ? sum : { ...sum, unknown }
 })
 
 /** Whether a total of it leaves nothing out that was taken. */
@@ -87,7 +110,7 @@ export const sent = (usage: Usage): number | undefined => {
     isKnown("inputTokens") &&
     isKnown("cacheReadTokens") &&
     isKnown("cacheWriteTokens")
-    ? inputTokens + cacheReadTokens + cacheWriteTokens
+    ? most(inputTokens + cacheReadTokens + cacheWriteTokens)
     : undefined
 }
 
@@ -96,5 +119,5 @@ export const total = (usage: Usage): number | undefined => {
   const known = [usage.inputTokens, usage.cacheReadTokens, usage.cacheWriteTokens, usage.outputTokens].filter(
     (part) => part !== undefined
   )
-  return known.length === 0 ? undefined : known.reduce((sum, part) => sum + part, 0)
+  return known.length === 0 ? undefined : most(known.reduce((sum, part) => sum + part, 0))
 }

@@ -8,6 +8,7 @@ import type * as Event from "../kernel/Event.ts"
 import * as Message from "../kernel/Message.ts"
 import * as Problem from "../kernel/Problem.ts"
 import type * as Refusal from "../kernel/Refusal.ts"
+import * as Usage from "../kernel/Usage.ts"
 import type * as Wire from "../kernel/Wire.ts"
 import * as LLM from "../services/LLM.ts"
 import * as AppendSize from "./AppendSize.ts"
@@ -83,7 +84,7 @@ export const retried = (
   delayMs,
   ...(next === undefined ? {} : { next: asked(next) }),
   ...(partialChars === undefined ? {} : { partialChars }),
-  ...(usage === undefined ? {} : { usage })
+  ...(usage === undefined ? {} : { usage: Usage.counted(usage) })
 })
 
 export const replied = (

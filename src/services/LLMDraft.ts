@@ -8,7 +8,7 @@ import type * as Event from "../kernel/Event.ts"
 import type * as Message from "../kernel/Message.ts"
 import * as Printable from "../kernel/Printable.ts"
 import type * as Seal from "../kernel/Seal.ts"
-import type * as Usage from "../kernel/Usage.ts"
+import * as Usage from "../kernel/Usage.ts"
 import type { Asked, Part } from "./LLM.ts"
 import { failure, type LLMError } from "./LLMError.ts"
 
@@ -93,11 +93,11 @@ export const step = (draft: Draft, part: Part): Draft => {
       return { ...rest, toolCalls: [...draft.toolCalls, call], blocks: [...closed(draft), block] }
     }
     case "Usage":
-      return { ...draft, usage: part.usage }
+      return { ...draft, usage: Usage.counted(part.usage) }
     case "Retried":
       return emptyDraft
     case "Finish":
-      return { ...draft, finish: part, usage: part.usage }
+      return { ...draft, finish: part, usage: Usage.counted(part.usage) }
   }
 }
 
@@ -150,7 +150,7 @@ const emptied = (stopReason: Event.StopReason): LLMError | undefined => {
 
 /** The reply that a draft came to. A draft without exactly one `Finish`, at its end, is none. */
 export const finish = (draft: Draft): Either.Either<Reply, LLMError> => {
-  const { content, finish, late, reasoning, toolCalls } = draft
+  const { content, finish, late, reasoning, toolCalls, usage = Usage.none } = draft
   if (finish === undefined) {
     return Either.left(
       failure("Protocol", {
@@ -169,7 +169,7 @@ export const finish = (draft: Draft): Either.Either<Reply, LLMError> => {
       })
     )
   }
-  const { by, model, provider, stopReason, toolNames, usage } = finish
+  const { by, model, provider, stopReason, toolNames } = finish
   const blocks = closed(draft)
   const isSealed = provider !== undefined && blocks.some(({ opaque }) => opaque !== undefined)
   const nothing = toolCalls.length === 0 && content.trim() === "" ? emptied(stopReason) : undefined

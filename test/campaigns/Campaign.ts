@@ -2,6 +2,7 @@
  * The `Campaign` C5: many simulated worlds, each of them twice, and each judged. What it finds wrong has the seed with which
  * it happens again.
  */
+import { setImmediate } from "node:timers/promises"
 import * as Checker from "./Checker.ts"
 import * as Simulation from "./Simulation.ts"
 
@@ -34,6 +35,8 @@ export const run = async (trials: number, seed: number): Promise<Report> => {
   const failures: Array<Failure> = []
   for (let at = seed; at < seed + trials; at++) {
     const judged = await judge(at)
+    // A world has only turns of its own: who started this waits to hear of it.
+    await setImmediate()
     failures.push(...judged.failures)
     for (const [name, times] of judged.hits) counts[name] = (counts[name] ?? 0) + times
   }

@@ -64,6 +64,10 @@ export const check = (story: Story.Story): ReadonlyArray<Violation> => {
     }
   }
 
+  for (const { op, reason } of all("refused")) {
+    if (reason === "InvalidInput") say("I14", `append ${op} held what no record can keep`)
+  }
+
   const winners = new Map<string, number>()
   for (const { hash, op, seq } of all("acknowledged")) {
     const append = appends.get(op)

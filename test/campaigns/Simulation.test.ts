@@ -1,35 +1,10 @@
 import { assert, describe, it } from "vitest"
-import * as Campaign from "./Campaign.ts"
 import * as Checker from "./Checker.ts"
-import * as Faults from "./Faults.ts"
 import * as Simulation from "./Simulation.ts"
 import type * as Story from "./Story.ts"
+import * as Worlds from "./Worlds.ts"
 
-const size = 1_000
-const parts = 4
-const counts = new Map<string, number>()
-
-const line = ({ fault, seed }: Campaign.Failure): string => `seed=${seed} campaign=c5 fault=${fault}`
-
-describe("A thousand simulated worlds", () => {
-  for (let part = 0; part < parts; part++) {
-    const from = 1 + (part * size) / parts
-    it(`from seed ${from} on keep all promises, and are the same a second time`, { timeout: 900_000 }, async () => {
-      const report = await Campaign.run(size / parts, from)
-      for (const [name, times] of Object.entries(report.counts)) counts.set(name, (counts.get(name) ?? 0) + times)
-      assert.deepStrictEqual(report.failures.map(line), [])
-    })
-  }
-
-  it("have met every fault there is", () => {
-    const told = Faults.names.map((name) => `${String(counts.get(name) ?? 0).padStart(6)}  ${name}`)
-    console.log(told.join("\n"))
-    assert.deepStrictEqual(
-      Faults.names.filter((name) => !counts.has(name)),
-      []
-    )
-  })
-})
+describe("Five hundred simulated worlds", () => Worlds.hold(1))
 
 type Of<W extends Story.Happening["what"]> = Extract<Story.Line, { readonly what: W }>
 
@@ -138,6 +113,13 @@ describe("The checker", () => {
       return at < 0 ? undefined : without(story, at)
     })
     assert.include(ids, "I17")
+  })
+  it("sees that something was written which no record can keep", async () => {
+    const ids = await otherwise((story) => {
+      const lines = story.lines.map((line) => (line.what === "refused" ? { ...line, reason: "InvalidInput" } : line))
+      return lines.some(({ what }) => what === "refused") ? { ...story, lines } : undefined
+    })
+    assert.include(ids, "I14")
   })
   it("sees two writers who both won", async () => {
     assert.include(await otherwise((story) => doubled(story, find(story, "written"))), "I5")

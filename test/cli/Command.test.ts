@@ -64,6 +64,7 @@ describe("The command", () => {
         "resolve",
         "verify",
         "import",
+        "serve",
         "help"
       ]
       assert.deepStrictEqual(

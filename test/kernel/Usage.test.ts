@@ -26,6 +26,27 @@ describe("Usage", () => {
     )
   })
 
+  it("has no count for what is none, and says so of that one alone", () => {
+    for (const none of [-1, 0.5, Number.NaN, Infinity, 2 ** 53]) {
+      assert.deepStrictEqual(
+        Usage.counted({ inputTokens: none, outputTokens: 2, unknown: { cacheReadTokens: "cut" } }),
+        {
+          outputTokens: 2,
+          unknown: { cacheReadTokens: "cut", inputTokens: "malformed" }
+        }
+      )
+    }
+    FastCheck.assert(FastCheck.property(usage, (one) => assert.deepStrictEqual(Usage.counted(one), one)))
+  })
+
+  it("adds up to what can be counted, and says when that is not all", () => {
+    const most = Number.MAX_SAFE_INTEGER
+    const sum = Usage.add({ inputTokens: most, outputTokens: most }, { inputTokens: 1 })
+    assert.deepStrictEqual(sum, { inputTokens: most, outputTokens: most, unknown: { inputTokens: "malformed" } })
+    assert.strictEqual(Usage.total({ inputTokens: most, outputTokens: 1 }), most)
+    assert.strictEqual(Usage.sent({ inputTokens: most, cacheReadTokens: 1 }), most)
+  })
+
   it("knows what was sent only if all of that is known", () => {
     assert.strictEqual(Usage.sent({ inputTokens: 1, cacheReadTokens: 20, cacheWriteTokens: 300, outputTokens: 9 }), 321)
     assert.strictEqual(Usage.sent({ inputTokens: 1, unknown: { cacheReadTokens: "uncounted" } }), 1)

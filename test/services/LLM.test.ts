@@ -26,6 +26,13 @@ describe("LLM", () => {
     assert.strictEqual(Either.getOrThrow(Either.flip(folded(finish, finish))).reason, "Protocol")
   })
 
+  it("a usage that is no count is malformed, and costs no reply", () => {
+    const usage = { inputTokens: -5, outputTokens: 7, reasoningTokens: 0.5 }
+    const told = { outputTokens: 7, unknown: { inputTokens: "malformed", reasoningTokens: "malformed" } } as const
+    assert.deepStrictEqual(Either.getOrThrow(folded({ ...finish, usage })).usage, told)
+    assert.deepStrictEqual(LLM.step(LLM.emptyDraft, { _tag: "Usage", usage }).usage, told)
+  })
+
   it("joins a character that was split over two deltas, and replaces a lone half", () => {
     const [high, low] = ["\ud83d", "\ude00"]
     const reply = Either.getOrThrow(
