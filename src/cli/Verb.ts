@@ -210,7 +210,7 @@ export const verbs = [
     takes: "RUN",
     least: 1,
     most: 1,
-    what: "make each request again, and compare; calls nothing",
+    what: "make each request again; calls nothing",
     options: [],
     details: [
       "Each request is made anew from what the record holds up to there, and compared with what was sent. Exits with 1 and names the first pass that differs, and its piece. What an agent would do now is asked in a program: Replay.run.",
