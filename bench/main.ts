@@ -9,10 +9,12 @@ const benches = new Map<string, () => Promise<ReadonlyArray<Figure>>>([
   ["passes", async () => (await import("./passes.ts")).run()],
   ["stuck", async () => (await import("./stuck.ts")).run()],
   ["grounding", async () => (await import("./grounding.ts")).run()],
+  ["why", async () => (await import("./why.ts")).run()],
   ["findings", async () => (await import("./findings.ts")).run()],
   ["placement", async () => (await import("./placement.ts")).run()],
   ["artifacts", async () => (await import("./artifacts.ts")).run()],
   ["records", async () => (await import("./records.ts")).run()],
+  ["durable", async () => (await import("./durable.ts")).run()],
   ["deltas", async () => (await import("./deltas.ts")).run()],
   ["advance", async () => (await import("./advance.ts")).run()]
 ])

@@ -29,7 +29,7 @@ export const run: Session.Command = (session) =>
     const [word] = session.arguments.positionals
     const waits = word === undefined ? yield* all(session) : [Waits.of(yield* Reference.read(session, word))]
     if (json) {
-      terminal.json({ format: "wherefore.approvals/1", directory: Reference.directoryOf(session) })
+      terminal.json({ format: "wherefore.approvals/1", directory: session.archive.shown })
       for (const { pending, runId } of waits) for (const one of pending) terminal.json({ runId, ...one })
       return 0
     }

@@ -11,7 +11,7 @@ export interface Arguments {
   readonly positionals: ReadonlyArray<string>
   /** Options that were given, by name; a switch is the empty string. */
   readonly options: ReadonlyMap<string, string>
-  /** What follows `--`, for the program that `run` runs. */
+  /** What follows `--`, for the program that `run` or `resume` runs. */
   readonly rest: ReadonlyArray<string>
 }
 
@@ -137,7 +137,7 @@ export const parse = (words: ReadonlyArray<string>): Asked => {
   }
   const complaint = miscounted(verb, others)
   if (complaint !== undefined) return wrong(complaint, verb.name)
-  if (rest.length > 0 && verb.name !== "run") {
+  if (rest.length > 0 && verb.name !== "run" && verb.name !== "resume") {
     return wrong(Complaint.usage(`"${verb.name}" has no use for what follows --.`, helpOf(verb.name)), verb.name)
   }
   return {

@@ -34,6 +34,14 @@ const asked = <A>(effect: Effect.Effect<A, ArtifactStoreError, FileSystem.FileSy
 /** The directory of the artifacts. Looking at it does not make it. */
 const existing = (session: Session.Session): Result<string> => {
   const directory = Reference.artifactsOf(session)
+  if (directory === undefined) {
+    return Effect.fail(
+      Complaint.usage(
+        "Artifacts of a directory alone are shown: those in a database are the program's to read.",
+        "Name the directory of the artifacts with --store."
+      )
+    )
+  }
   return fs.existsSync(directory)
     ? Effect.succeed(directory)
     : Effect.fail(

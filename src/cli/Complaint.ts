@@ -3,9 +3,13 @@
  * to do. The cause is printed with `--debug` only.
  */
 import type * as Problem from "../kernel/Problem.ts"
+import type * as RecordError from "../services/RecordError.ts"
 
-/** 1: an honest no. 2: it was asked for in a way that cannot be. 3: something could not be read. 5: it was refused. */
-export type Exit = 1 | 2 | 3 | 5
+/**
+ * 1: an honest no. 2: it was asked for in a way that cannot be. 3: something could not be read. 4: a record is damaged.
+ * 5: it was refused. 6: a budget is spent. 7: the model's provider failed. 8: nobody knows whether something was done.
+ */
+export type Exit = 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8
 
 export interface Complaint {
   readonly _tag: "Complaint"
@@ -29,6 +33,18 @@ export const no = make(1)
 export const usage = make(2)
 export const unreadable = make(3)
 export const refused = make(5)
+
+/** How the command ends for a failure of a record. What was damaged is not what could never be read. */
+export const exitOfRecord = ({
+  outcome,
+  reason,
+  runId
+}: Partial<Pick<RecordError.RecordError, "outcome" | "reason" | "runId">>): Exit => {
+  if (reason === "Corrupt") return runId === undefined ? 3 : 4
+  return outcome === "unknown" ? 8 : 3
+}
+
+export const ofRecord = (error: RecordError.RecordError): Complaint => ofProblem(exitOfRecord(error), error, error)
 
 /** A problem of the library, as the command's user reads it. */
 export const ofProblem = (exit: Exit, problem: Problem.Problem, cause: unknown): Complaint => {

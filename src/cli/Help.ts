@@ -44,9 +44,17 @@ export const overview: ReadonlyArray<ScreenLine.Line> = [
     ["1", "the answer is no: not supported, changed, stopped without an answer"],
     ["2", "it was asked for in a way that cannot be"],
     ["3", "something could not be read"],
+    ["4", "a record is damaged"],
     ["5", "a decision was refused, and nothing was done"],
+    ["6", "a budget was used up before there was an answer"],
+    ["7", "the model's provider failed"],
+    ["8", "nobody knows whether something was done: it waits for a person"],
     ["130", "interrupted"]
   ]),
+  [],
+  title("Databases"),
+  ScreenLine.plain("  --dir postgres://HOST/NAME, or --dir sqlite:FILE, in place of a directory."),
+  ScreenLine.plain("  Other processes see a command: give a password in PGPASSWORD."),
   ...examples(["wherefore run hello.ts", "wherefore why @", "wherefore help why"])
 ]
 

@@ -9,7 +9,6 @@ import * as Printable from "../kernel/Printable.ts"
 import type * as Problem from "../kernel/Problem.ts"
 import * as Import from "../programs/Import.ts"
 import * as ScreenLine from "../programs/ScreenLine.ts"
-import * as Record from "../services/Record.ts"
 import * as Complaint from "./Complaint.ts"
 import * as Conversations from "./Conversations.ts"
 import * as Reference from "./Reference.ts"
@@ -97,13 +96,12 @@ export const run: Session.Command = (session) =>
     const conversations = yield* Effect.mapError(Conversations.read(text), (faults) => refuse(name, faults))
     const runs = yield* convert(conversations, ScreenLine.fit(basename(name), 64), name)
 
-    const directory = Reference.directoryOf(session)
     const write = Effect.gen(function* () {
       if (json)
         terminal.json({
           format: "wherefore.import/1",
           from: format,
-          directory,
+          directory: session.archive.shown,
           conversations: conversations.length,
           runs: runs.size
         })
@@ -122,8 +120,8 @@ export const run: Session.Command = (session) =>
       return 0
     })
     const exit = yield* write.pipe(
-      Effect.provide(Record.layerFile({ directory })),
-      Effect.mapError((error) => Complaint.ofProblem(3, error, error))
+      Effect.mapError((error) => Complaint.ofProblem(3, error, error)),
+      Effect.provide(session.archive.record)
     )
     const [only] = runs.keys()
     const next =

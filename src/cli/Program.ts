@@ -15,10 +15,12 @@ import * as Reference from "./Reference.ts"
 export type Program = Effect.Effect<unknown, unknown, ArtifactStore.ArtifactStore | Record.Record>
 
 // What an effect needs is in its type alone, which is gone here; a service that is missing when it runs is said then.
-const isProgram = (value: unknown): value is Program => Effect.isEffect(value)
+export const isProgram = (value: unknown): value is Program => Effect.isEffect(value)
 
-/** What the default export of a file has to be. */
+/** What an export of a file has to be. */
 export interface Wanted<A> {
+  /** Its name, if it is not the default. */
+  readonly name?: string
   readonly is: (value: unknown) => value is A
   /** As in: there is nothing to run. */
   readonly use: string
@@ -34,11 +36,18 @@ const program: Wanted<Program> = {
   example: 'Write: export default Agent.run(agent, "…")'
 }
 
-/** Whether a source says that it has a default export. Comments are not read; a text that looks like one is believed. */
-const saysDefault = (source: string): boolean =>
-  /\bexport\s+default\b|\bexport\s*\{[^}]*\bdefault\b|\bmodule\.exports\b|\bexports\.default\b|["']default["']/.test(
-    source.replace(/\/\*[^]*?\*\/|(?<![:"'`\\])\/\/[^\n]*/g, "")
-  )
+/** What a source looks like that has a default export, and what it may look like that has another. */
+const exporting = {
+  default:
+    /\bexport\s+default\b|\bexport\s*\{[^}]*\bdefault\b|\bmodule\.exports\b|\bexports\.default\b|["']default["']/,
+  any: /\bexports?\b/
+}
+
+/** Whether a source says that it has the export. Comments are not read; a text that looks like one is believed. */
+const says = (source: string, name: string | undefined): boolean => {
+  const code = source.replace(/\/\*[^]*?\*\/|(?<![:"'`\\])\/\/[^\n]*/g, "")
+  return name === undefined ? exporting.default.test(code) : exporting.any.test(code) && code.includes(name)
+}
 
 /** The first lines of what a loader says, as one. */
 export const reasonOf = (cause: unknown): string => {
@@ -65,21 +74,19 @@ const defaultOf = (module: unknown): unknown => {
   return Predicate.hasProperty(value, "default") && !Effect.isEffect(value) ? value.default : value
 }
 
-/** Loads a file and gives its default export. The file sees `rest` as its arguments. */
+/** Loads a file and gives an export of it. The file sees `rest` as its arguments. */
 export const loadAs = <A>(
   wanted: Wanted<A>,
   file: string,
   rest: ReadonlyArray<string>
 ): Effect.Effect<A, Complaint.Complaint> =>
   Effect.gen(function* () {
-    const { example, is, kind, use } = wanted
+    const { example, is, kind, name, use } = wanted
+    const what = name === undefined ? "default export" : `export ${Printable.quote(name, 48)}`
     const bytes = yield* Reference.readFile(file)
     const named = Printable.quote(file, 80)
-    if (!saysDefault(new TextDecoder().decode(bytes))) {
-      return yield* Effect.fail(
-        Complaint.usage(`${named} has no default export, so there is nothing to ${use}.`, example)
-      )
-    }
+    const missing = Complaint.usage(`${named} has no ${what}, so there is nothing to ${use}.`, example)
+    if (!says(new TextDecoder().decode(bytes), name)) return yield* Effect.fail(missing)
     const full = path.resolve(file)
     process.argv.splice(1, Infinity, full, ...rest)
     const module = yield* Effect.tryPromise({
@@ -92,10 +99,18 @@ export const loadAs = <A>(
         }),
       catch: (cause) => unloaded(file, cause)
     })
-    const value = defaultOf(module)
+    const value = exportOf(module, name)
     if (is(value)) return value
-    return yield* Effect.fail(Complaint.usage(`The default export of ${named} is not ${kind}.`, example))
+    if (name !== undefined && value === undefined) return yield* Effect.fail(missing)
+    return yield* Effect.fail(Complaint.usage(`The ${what} of ${named} is not ${kind}.`, example))
   })
+
+const exportOf = (module: unknown, name: string | undefined): unknown => {
+  if (name === undefined) return defaultOf(module)
+  if (Predicate.hasProperty(module, name)) return module[name]
+  const whole = defaultOf(module)
+  return Predicate.hasProperty(whole, name) ? whole[name] : undefined
+}
 
 /** Loads a file and gives its program. */
 export const load = (file: string, rest: ReadonlyArray<string>): Effect.Effect<Program, Complaint.Complaint> =>

@@ -7,6 +7,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Problem from "../kernel/Problem.ts"
 import * as LLM from "../services/LLM.ts"
+import * as RecordError from "../services/RecordError.ts"
 import * as Complaint from "./Complaint.ts"
 import * as Program from "./Program.ts"
 
@@ -16,11 +17,22 @@ const missingService = (defect: unknown): string | undefined =>
 
 const isProblem = Schema.is(Problem.Problem)
 
-/** A file that the record cannot keep is the directory's fault, and a model that is not set up the environment's. */
+const isOfRecord = Schema.is(
+  Schema.Struct({
+    _tag: Schema.Literal("RecordError"),
+    reason: RecordError.Reason,
+    outcome: Problem.Outcome,
+    runId: Schema.optionalWith(Schema.String, { exact: true })
+  })
+)
+const isOfModel = Schema.is(Schema.Struct({ _tag: Schema.Literal("LLMError"), reason: Schema.String }))
+
+/** What the record cannot keep or read is the archive's fault, and a model that is not set up the environment's. */
 const exitOf = (failure: unknown): Complaint.Exit => {
-  if (!Predicate.hasProperty(failure, "_tag")) return 1
-  if (failure._tag === "RecordError") return 3
-  return Predicate.hasProperty(failure, "reason") && failure.reason === "Misconfigured" ? 2 : 1
+  // By what they say: the file may have a copy of the library of its own.
+  if (isOfRecord(failure)) return Complaint.exitOfRecord(failure)
+  if (isOfModel(failure)) return failure.reason === "Misconfigured" ? 2 : 7
+  return Predicate.isTagged(failure, "DecisionRefused") ? 5 : 1
 }
 
 export interface Advice {

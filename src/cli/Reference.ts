@@ -2,7 +2,9 @@
  * A `Reference` is how a run is named on the command line: by its id or the start of it, by its file, by how new it is, or
  * as what comes in on standard input.
  */
+import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
 import * as fs from "node:fs"
 import * as path from "node:path"
 import * as Printable from "../kernel/Printable.ts"
@@ -11,13 +13,13 @@ import * as ScreenSummary from "../programs/ScreenSummary.ts"
 import * as Complaint from "./Complaint.ts"
 import type { Session } from "./Session.ts"
 
-/** The bytes of a record, and what to write after a verb to name it again, as a shell reads it. */
+/** A record, not read yet, and what to write after a verb to name it again, as a shell reads it. */
 export interface Located {
-  readonly bytes: Uint8Array
+  readonly record: Effect.Effect<Record.Reading, Record.RecordError>
   readonly name: string
   /** As a person would call it: a run id, or where it came from. */
   readonly label: string
-  /** Whose record it has to be, where the name of its file says so. */
+  /** Whose record it has to be, where it is kept under an id. */
   readonly runId?: string
 }
 
@@ -25,17 +27,13 @@ export interface Found extends Located {
   readonly reading: Record.Reading
 }
 
-export const directoryOf = ({ arguments: { options } }: Session): string => options.get("dir") ?? ".wherefore"
-
 /** Where the artifacts are: beside the records of the directory, unless said otherwise. */
-export const artifactsOf = (session: Session): string =>
-  session.arguments.options.get("store") ?? path.join(directoryOf(session), "artifacts")
+export const artifactsOf = ({ archive, arguments: { options } }: Session): string | undefined =>
+  options.get("store") ?? (archive.directory === undefined ? undefined : path.join(archive.directory, "artifacts"))
 
-/** The run, with the directory if it is not the usual one. */
-export const named = (session: Session, runId: string): string => {
-  const dir = session.arguments.options.get("dir")
-  return dir === undefined ? runId : `${runId} --dir ${ScreenSummary.shell(dir)}`
-}
+/** The run, with where it is if that is not the usual place. */
+export const named = ({ archive, arguments: { options } }: Session, runId: string): string =>
+  options.has("dir") ? `${runId} --dir ${ScreenSummary.shell(archive.shown)}` : runId
 
 export const quote = (word: string): string => Printable.quote(word, 80)
 
@@ -86,55 +84,81 @@ export const readInput: Effect.Effect<Uint8Array, Complaint.Complaint> = Effect.
   })
 })
 
-const ofRecord = (error: Record.RecordError): Complaint.Complaint => Complaint.ofProblem(3, error, error)
+/** What is asked of the record of the archive. A directory that is not there is not made. */
+const recorded = <A>(
+  { archive: { directory = "", tables } }: Session,
+  asked: Effect.Effect<A, Record.RecordError, Record.Record>
+): Effect.Effect<A, Complaint.Complaint> =>
+  tables === undefined
+    ? asked.pipe(
+        Effect.provide(Record.layerFile({ directory, durability: "process-crash" })),
+        Effect.mapError(Complaint.ofRecord)
+      )
+    : Effect.flatMap(tables, ({ record }) =>
+        Effect.mapError(Effect.provideService(asked, Record.Record, record), Complaint.ofRecord)
+      )
 
-/** The runs of the directory, newest first; none if there is no directory. */
+/** The runs of the archive, newest first; none if there is no directory. */
 export const list = (
   session: Session,
   limit: number
 ): Effect.Effect<ReadonlyArray<Record.RunSummary>, Complaint.Complaint> => {
-  const directory = directoryOf(session)
-  return Effect.suspend(() => {
-    if (!fs.existsSync(directory)) return Effect.succeed([])
-    return Effect.gen(function* () {
-      const record = yield* Record.Record
-      const runs: Array<Record.RunSummary> = []
-      let cursor: string | undefined
-      do {
-        const page = yield* record.list({ limit: Math.min(limit, 10_000), ...(cursor === undefined ? {} : { cursor }) })
-        runs.push(...page.runs)
-        cursor = page.cursor
-      } while (cursor !== undefined && runs.length < limit)
-      return runs.slice(0, limit)
-    }).pipe(Effect.provide(Record.layerFile({ directory, durability: "process-crash" })), Effect.mapError(ofRecord))
+  const { directory } = session.archive
+  const pages = Effect.gen(function* () {
+    const record = yield* Record.Record
+    const runs: Array<Record.RunSummary> = []
+    let cursor: string | undefined
+    do {
+      const page = yield* record.list({ limit: Math.min(limit, 10_000), ...(cursor === undefined ? {} : { cursor }) })
+      runs.push(...page.runs)
+      cursor = page.cursor
+    } while (cursor !== undefined && runs.length < limit)
+    return runs.slice(0, limit)
   })
+  return Effect.suspend(() =>
+    directory !== undefined && !fs.existsSync(directory) ? Effect.succeed([]) : recorded(session, pages)
+  )
 }
 
-/** The runs that have a file in the directory, whatever is in it. */
-export const idsIn = (directory: string): ReadonlyArray<string> =>
+const idsIn = (directory: string): ReadonlyArray<string> =>
   fs.existsSync(directory)
     ? fs.readdirSync(directory).flatMap((name) => /^([a-z0-9][a-z0-9_-]{0,63})\.ndjson$/.exec(name)?.[1] ?? [])
     : []
 
-/** Whether the directory has a record of the run. */
-export const isHere = (session: Session, runId: string): boolean => idsIn(directoryOf(session)).includes(runId)
+/** The runs that the archive has something of, whatever that is, and whose ids begin so. */
+export const ids = (
+  { archive: { directory = "", tables } }: Session,
+  start = ""
+): Effect.Effect<ReadonlyArray<string>, Complaint.Complaint> =>
+  tables === undefined
+    ? Effect.sync(() => idsIn(directory).filter((id) => id.startsWith(start)))
+    : Effect.flatMap(tables, ({ ids }) => ids(start))
 
 /** What is said of a run that is not there, with the runs that are. */
 const missing = (session: Session, what: string): Effect.Effect<never, Complaint.Complaint> =>
   Effect.flatMap(list(session, 3), (runs) => {
-    const empty = `There are no runs in ${quote(directoryOf(session))}.`
+    const empty = `There are no runs in ${quote(session.archive.shown)}.`
     if (runs.length === 0) return Effect.fail(Complaint.unreadable(empty, "Make one: wherefore run FILE.ts"))
     const ids = runs.map(({ runId }) => runId).join(", ")
     return Effect.fail(Complaint.unreadable(what, `Newest here: ${ids}. List them: wherefore runs`))
   })
 
-const ofRun = (session: Session, runId: string): Effect.Effect<Located, Complaint.Complaint> =>
-  Effect.map(readFile(path.join(directoryOf(session), `${runId}.ndjson`)), (bytes) => ({
-    bytes,
-    name: named(session, runId),
-    label: runId,
-    runId
-  }))
+/** All of a run in a database. It is verified while it is read. */
+const whole = (record: typeof Record.Record.Service, runId: string): Located["record"] =>
+  Effect.map(Stream.runCollect(record.read(runId)), (found) => {
+    const entries = Chunk.toReadonlyArray(found)
+    return { runId, entries, hash: entries.at(-1)?.hash ?? "", bytesDropped: 0 }
+  })
+
+/** The record of a run of the archive. */
+export const ofRun = (session: Session, runId: string): Effect.Effect<Located, Complaint.Complaint> => {
+  const { directory = "", tables } = session.archive
+  const record: Effect.Effect<Located["record"], Complaint.Complaint> =
+    tables === undefined
+      ? Effect.map(readFile(path.join(directory, `${runId}.ndjson`)), (bytes) => Record.fromText(bytes))
+      : Effect.map(tables, ({ record }) => whole(record, runId))
+  return Effect.map(record, (record) => ({ record, name: named(session, runId), label: runId, runId }))
+}
 
 const byAge = (session: Session, age: number): Effect.Effect<Located, Complaint.Complaint> =>
   Effect.flatMap(list(session, age), (runs) => {
@@ -144,10 +168,9 @@ const byAge = (session: Session, age: number): Effect.Effect<Located, Complaint.
   })
 
 const byId = (session: Session, word: string): Effect.Effect<Located, Complaint.Complaint> =>
-  Effect.suspend(() => {
-    const ids = idsIn(directoryOf(session))
-    if (ids.includes(word)) return ofRun(session, word)
-    const found = ids.filter((id) => id.startsWith(word)).sort()
+  Effect.flatMap(ids(session, word), (all) => {
+    if (all.includes(word)) return ofRun(session, word)
+    const found = all.toSorted()
     const [only] = found
     if (only !== undefined && found.length === 1) return ofRun(session, only)
     if (only !== undefined) {
@@ -161,11 +184,16 @@ const byId = (session: Session, word: string): Effect.Effect<Located, Complaint.
   })
 
 const byFile = (file: string): Effect.Effect<Located, Complaint.Complaint> =>
-  Effect.map(readFile(file), (bytes) => ({ bytes, name: ScreenSummary.shell(file), label: file }))
+  Effect.map(readFile(file), (bytes) => ({
+    record: Record.fromText(bytes),
+    name: ScreenSummary.shell(file),
+    label: file
+  }))
 
-/** The bytes of the record that a word names. */
+/** The record that a word names. */
 export const locate = (session: Session, word: string): Effect.Effect<Located, Complaint.Complaint> => {
-  if (word === "-") return Effect.map(readInput, (bytes) => ({ bytes, name: "-", label: "standard input" }))
+  if (word === "-")
+    return Effect.map(readInput, (bytes) => ({ record: Record.fromText(bytes), name: "-", label: "standard input" }))
   const [, age] = /^@([1-9]\d{0,5})?$/.exec(word) ?? []
   if (word.startsWith("@") && !word.includes("/")) {
     if (word !== "@" && age === undefined) {
@@ -181,14 +209,14 @@ export const locate = (session: Session, word: string): Effect.Effect<Located, C
 /** The verified entries of the record that a word names. */
 export const read = (session: Session, word: string): Effect.Effect<Found, Complaint.Complaint> =>
   Effect.flatMap(locate(session, word), (located) =>
-    Record.fromText(located.bytes).pipe(
+    located.record.pipe(
       Effect.map((reading) => ({ ...located, reading })),
       Effect.mapError((error) => unread(located, error))
     )
   )
 
 export const unread = ({ label, name }: Located, error: Record.RecordError): Complaint.Complaint => {
-  const about = Complaint.ofProblem(3, error, error)
+  const about = Complaint.ofRecord(error)
   if (error.reason !== "Corrupt") return about
   if (error.runId === undefined) {
     const next = "Name the file of a run. A conversation from elsewhere becomes one with: wherefore import FILE"

@@ -4,14 +4,12 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import * as SqlClient from "@effect/sql/SqlClient"
 import type * as WorkflowEngine from "@effect/workflow/WorkflowEngine"
-import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
-import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import * as Durable from "../programs/Durable.ts"
 import * as ArtifactStore from "../services/ArtifactStore.ts"
@@ -20,12 +18,12 @@ import * as Record from "../services/Record.ts"
 import * as SqlArtifactStore from "../services/SqlArtifactStore.ts"
 import * as SqlRecord from "../services/SqlRecord.ts"
 import * as Complaint from "./Complaint.ts"
+import * as DatabaseUrl from "./DatabaseUrl.ts"
 import * as EnvironmentModel from "./EnvironmentModel.ts"
 import * as Program from "./Program.ts"
 import * as ProgramFault from "./ProgramFault.ts"
 import type { Setting } from "./ServeCommand.ts"
 import * as Session from "./Session.ts"
-import type * as Terminal from "./Terminal.ts"
 
 type Hosted = Layer.Layer<
   Durable.Durable,
@@ -43,40 +41,6 @@ const hosting: Program.Wanted<Hosted> = {
   example: "Write: export default Durable.layer({ agents: [agent] })"
 }
 
-/** Says things without what must not be seen. */
-const discreet = (secrets: ReadonlyArray<string>) => (text: string) =>
-  secrets.reduce((rest, secret) => rest.replaceAll(secret, "***"), text)
-
-type Hide = ReturnType<typeof discreet>
-
-const hidden = (hide: Hide, { cause, ...said }: Complaint.Complaint): Complaint.Complaint => ({
-  ...said,
-  what: hide(said.what),
-  next: hide(said.next),
-  ...(cause === undefined
-    ? {}
-    : { cause: hide(Cause.isCause(cause) ? Cause.pretty(cause, { renderErrorCause: true }) : Program.reasonOf(cause)) })
-})
-
-const hiding = (hide: Hide, terminal: Terminal.Terminal): Terminal.Terminal => ({
-  ...terminal,
-  progress: (lines) => terminal.progress(lines.map((line) => line.map((span) => ({ ...span, text: hide(span.text) }))))
-})
-
-/** What a database or a socket says of why it cannot be reached: a code at best, which is never a secret. */
-const codeOf = (error: unknown): string => {
-  const inner = Predicate.hasProperty(error, "cause") ? error.cause : error
-  const said = Predicate.hasProperty(inner, "code") ? inner.code : undefined
-  return typeof said === "string" ? ` (${said})` : ""
-}
-
-const unreached = (shown: string) => (cause: unknown) =>
-  Complaint.unreadable(
-    `The database ${shown} could not be used${codeOf(cause)}.`,
-    "See that it is up, that the name and the password are right, and that tables may be made in it.",
-    { cause }
-  )
-
 const build = <A, E, R>(layer: Layer.Layer<A, E, R>, said: (error: E) => Complaint.Complaint) =>
   Effect.mapError(Layer.build(layer), said)
 
@@ -84,7 +48,7 @@ const build = <A, E, R>(layer: Layer.Layer<A, E, R>, said: (error: E) => Complai
 const started = (setting: Setting, hosted: Hosted) =>
   Effect.gen(function* () {
     const { address, database, handover, lease, listen } = setting
-    const unusable = unreached(database.shown)
+    const unusable = DatabaseUrl.unreached(database.shown)
     const client = yield* build(
       PgClient.layer({ url: Redacted.make(database.url), applicationName: "wherefore", maxConnections: 16 }),
       unusable
@@ -103,7 +67,7 @@ const started = (setting: Setting, hosted: Hosted) =>
       (cause) => {
         const { host, port } = listen ?? address
         return Complaint.unreadable(
-          `It cannot listen at ${host}:${port}${codeOf(cause)}.`,
+          `It cannot listen at ${host}:${port}${DatabaseUrl.codeOf(cause)}.`,
           "Name another place: --listen HOST:PORT, or --runner-address HOST:PORT.",
           { cause }
         )
@@ -128,8 +92,8 @@ const started = (setting: Setting, hosted: Hosted) =>
 
 /** Serves until it is interrupted. */
 export const serve = (session: Session.Session, setting: Setting): Effect.Effect<number, Complaint.Complaint> => {
-  const hide = discreet(setting.database.secrets)
-  const terminal = hiding(hide, session.terminal)
+  const hide = DatabaseUrl.hide(setting.database.secrets)
+  const terminal = DatabaseUrl.hiding(hide, session.terminal)
   const { address, database } = setting
   return Effect.gen(function* () {
     const hosted = yield* Program.loadAs(hosting, setting.agents, session.arguments.rest)
@@ -145,7 +109,7 @@ export const serve = (session: Session.Session, setting: Setting): Effect.Effect
     )
   }).pipe(
     Effect.scoped,
-    Effect.mapError((complaint) => hidden(hide, complaint)),
+    Effect.mapError((complaint) => DatabaseUrl.hidden(hide, complaint)),
     Effect.provide(Session.logger(terminal))
   )
 }

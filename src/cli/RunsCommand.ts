@@ -3,7 +3,6 @@
  */
 import * as Effect from "effect/Effect"
 import { existsSync } from "node:fs"
-import * as path from "node:path"
 import * as Printable from "../kernel/Printable.ts"
 import * as ScreenEnd from "../programs/ScreenEnd.ts"
 import * as ScreenLine from "../programs/ScreenLine.ts"
@@ -24,8 +23,8 @@ interface Standing {
 }
 
 const standingOf = (session: Session.Session, runId: string): Effect.Effect<Standing> =>
-  Reference.readFile(path.join(Reference.directoryOf(session), `${runId}.ndjson`)).pipe(
-    Effect.flatMap((bytes) => VerifyCommand.prove(bytes, { runId })),
+  Reference.ofRun(session, runId).pipe(
+    Effect.flatMap(({ record }) => VerifyCommand.prove(record, { runId })),
     Effect.match({
       onFailure: () => ({ whole: false, title: "UNREADABLE" }),
       onSuccess: ({ exit, title }) => ({ whole: exit === 0, title })
@@ -79,8 +78,8 @@ export const run: Session.Command = (session) =>
   Effect.gen(function* () {
     const { json, terminal } = session
     const { options } = session.arguments
-    const directory = Reference.directoryOf(session)
-    if (options.has("dir") && !existsSync(directory)) {
+    const { directory, shown: where } = session.archive
+    if (options.has("dir") && directory !== undefined && !existsSync(directory)) {
       return yield* Effect.fail(
         Complaint.unreadable(
           `There is no directory ${Printable.quote(directory, 80)}.`,
@@ -94,7 +93,7 @@ export const run: Session.Command = (session) =>
     const shown = full ? runs : runs.slice(0, most)
     // A record whose first or last line is damaged is in no list.
     const listed = new Set(runs.map(({ runId }) => runId))
-    const unlisted = verify ? Reference.idsIn(directory).filter((runId) => !listed.has(runId)) : []
+    const unlisted = verify ? (yield* Reference.ids(session)).filter((runId) => !listed.has(runId)) : []
     const standings = new Map<string, Standing>()
     const proven = verify ? [...shown.map(({ runId }) => runId), ...unlisted] : []
     for (const runId of proven) standings.set(runId, yield* standingOf(session, runId))
@@ -105,7 +104,7 @@ export const run: Session.Command = (session) =>
     }
     const exit = Array.from(standings.values()).every(({ whole }) => whole) ? 0 : 1
     if (json) {
-      terminal.json({ format: "wherefore.runs/1", directory })
+      terminal.json({ format: "wherefore.runs/1", directory: where })
       for (const run of [...shown, ...unlisted.map((runId) => ({ runId }))]) {
         const standing = standings.get(run.runId)
         const pending = waits.get(run.runId)
@@ -118,7 +117,7 @@ export const run: Session.Command = (session) =>
       return exit
     }
     if (runs.length + unlisted.length === 0)
-      terminal.progress([ScreenLine.plain(`No runs in ${directory}. Make one: wherefore run FILE.ts`)])
+      terminal.progress([ScreenLine.plain(`No runs in ${where}. Make one: wherefore run FILE.ts`)])
     const widest = (texts: ReadonlyArray<string>): number =>
       texts.reduce((widest, text) => Math.max(widest, ScreenLine.width(text)), 0)
     const id = widest([...shown.map(({ runId }) => runId), ...unlisted])

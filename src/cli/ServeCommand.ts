@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Printable from "../kernel/Printable.ts"
 import * as Complaint from "./Complaint.ts"
+import * as DatabaseUrl from "./DatabaseUrl.ts"
 import type * as Session from "./Session.ts"
 
 export interface Place {
@@ -13,16 +14,9 @@ export interface Place {
   readonly port: number
 }
 
-/** `secrets` are what must not be seen of `url`; `shown` is what may. */
-export interface Database {
-  readonly url: string
-  readonly shown: string
-  readonly secrets: ReadonlyArray<string>
-}
-
 export interface Setting {
   readonly agents: string
-  readonly database: Database
+  readonly database: DatabaseUrl.DatabaseUrl
   readonly address: Place
   readonly listen?: Place
   readonly lease?: number
@@ -54,27 +48,12 @@ const secondsOf = (name: string, word: string, least: number): Read<number> => {
 
 const example = "Write --database postgres://HOST/NAME, or set WHEREFORE_DATABASE."
 
-const decoded = (text: string): string =>
-  Either.getOrElse(
-    Either.try(() => decodeURIComponent(text)),
-    () => text
-  )
-
-/** Nothing of a URL is shown that is not one of ours: it may have a password anywhere. */
-const databaseOf = (word: string | undefined): Read<Database> => {
+const databaseOf = (word: string | undefined): Read<DatabaseUrl.DatabaseUrl> => {
   if (word === undefined || word === "") return wrong('"serve" needs a database.', example)
-  const url = Either.getOrUndefined(Either.try(() => new URL(word)))
-  if (url === undefined || !/^postgres(ql)?:$/.test(url.protocol)) {
-    return wrong("The database is not named by a URL of PostgreSQL.", example)
-  }
-  const { hostname, password, pathname, port } = url
-  const values = Array.from(url.searchParams.values())
-  const secrets = [word, password, decoded(password), ...values].filter((secret) => secret !== "")
-  return Either.right({
-    url: word,
-    secrets,
-    shown: `postgres://${hostname}${port === "" ? "" : `:${port}`}${pathname}`
-  })
+  const database = DatabaseUrl.postgres(word)
+  return database === undefined
+    ? wrong("The database is not named by a URL of PostgreSQL.", example)
+    : Either.right(database)
 }
 
 /** What was asked for, or what is wrong with it. */
@@ -114,7 +93,7 @@ export const run: Session.Command = (session) =>
       catch: (cause) =>
         Complaint.unreadable(
           'The packages that "serve" needs could not be loaded.',
-          "Install them: npm install @effect/cluster @effect/workflow @effect/rpc @effect/sql-pg",
+          "Install them: npm install @effect/cluster@0.60 @effect/workflow@0.19 @effect/rpc@0.76 @effect/sql-pg@0.53",
           { cause }
         )
     })

@@ -8,15 +8,22 @@ import * as Logger from "effect/Logger"
 import * as Option from "effect/Option"
 import * as ScreenLine from "../programs/ScreenLine.ts"
 import type * as Arguments from "./Arguments.ts"
+import * as Archive from "./Archive.ts"
 import * as Complaint from "./Complaint.ts"
+import * as DatabaseUrl from "./DatabaseUrl.ts"
 import * as Terminal from "./Terminal.ts"
 import type * as Verb from "./Verb.ts"
 
-export interface Session {
+export interface Asked {
   readonly arguments: Arguments.Arguments
   readonly json: boolean
   readonly debug: boolean
   readonly terminal: Terminal.Terminal
+}
+
+export interface Session extends Asked {
+  /** Where the runs are. */
+  readonly archive: Archive.Archive
 }
 
 /** The code of a verb. It succeeds with the exit code. */
@@ -26,6 +33,7 @@ type Module = Promise<{ readonly run: Command }>
 
 const code: { readonly [N in Exclude<Verb.Name, "help">]: () => Module } = {
   run: () => import("./RunCommand.ts"),
+  resume: () => import("./ResumeCommand.ts"),
   runs: () => import("./RunsCommand.ts"),
   show: () => import("./ShowCommand.ts"),
   why: () => import("./WhyCommand.ts"),
@@ -37,6 +45,7 @@ const code: { readonly [N in Exclude<Verb.Name, "help">]: () => Module } = {
   resolve: () => import("./ResolveCommand.ts"),
   verify: () => import("./VerifyCommand.ts"),
   replay: () => import("./ReplayCommand.ts"),
+  anchor: () => import("./AnchorCommand.ts"),
   import: () => import("./ImportCommand.ts"),
   serve: () => import("./ServeCommand.ts")
 }
@@ -75,7 +84,7 @@ const unexpected = (cause: unknown): Complaint.Complaint =>
   )
 
 const conclude = (
-  { arguments: { verb }, debug, json, terminal }: Session,
+  { arguments: { verb }, debug, json, terminal }: Asked,
   exit: Exit.Exit<number, Complaint.Complaint>
 ): number => {
   if (Exit.isSuccess(exit)) return exit.value
@@ -91,24 +100,30 @@ const conclude = (
 const stuck = Complaint.no("The program waits for something that never comes.", "Look for an effect that never ends.")
 
 /** Runs a verb, says what went wrong with it, and succeeds with the exit code. An interrupt stays one. */
-export const perform = (session: Session): Effect.Effect<number> => {
-  const { verb } = session.arguments
+export const perform = (asked: Asked): Effect.Effect<number> => {
+  const { options, verb } = asked.arguments
   if (verb === "help") return Effect.succeed(0)
-  const program = Effect.flatMap(
-    Effect.promise(() => code[verb]()),
-    ({ run }) => run(session)
-  )
+  const dir = options.get("dir")
+  const secrets = dir === undefined ? [] : Archive.secretsOf(dir)
+  const hide = DatabaseUrl.hide(secrets)
+  const program = Effect.gen(function* () {
+    const archive = yield* Archive.open(dir)
+    const { run } = yield* Effect.promise(() => code[verb]())
+    return yield* run({ ...asked, archive })
+  })
   return program.pipe(
-    Effect.provide(logger(session.terminal)),
+    Effect.scoped,
+    Effect.mapError((complaint) => (secrets.length === 0 ? complaint : DatabaseUrl.hidden(hide, complaint))),
+    Effect.provide(logger(secrets.length === 0 ? asked.terminal : DatabaseUrl.hiding(hide, asked.terminal))),
     Effect.exit,
-    Effect.map((exit) => conclude(session, exit))
+    Effect.map((exit) => conclude(asked, exit))
   )
 }
 
 /** Performs it as the process: an interrupt lets it settle what it has begun, a second one does not. */
-export const start = (session: Session): void => {
-  const { arguments: words, json, terminal } = session
-  const fiber = Effect.runFork(perform(session))
+export const start = (asked: Asked): void => {
+  const { arguments: words, json, terminal } = asked
+  const fiber = Effect.runFork(perform(asked))
   let interrupted = false
   const interrupt = (): void => {
     if (interrupted) {

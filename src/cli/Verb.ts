@@ -24,7 +24,7 @@ export interface Verb {
 }
 
 export const common: ReadonlyArray<Option> = [
-  { name: "dir", value: "DIR", what: "where the records are; .wherefore if absent" },
+  { name: "dir", value: "DIR", what: "where the records are; .wherefore if absent, or a database" },
   { name: "json", what: "one JSON object a line, the first with the format" },
   { name: "debug", what: "print the cause of an error" },
   { name: "help", what: "this text" }
@@ -54,6 +54,20 @@ export const verbs = [
       "What goes on is shown on standard error, what came of it on standard output."
     ],
     examples: ["wherefore run hello.ts", "wherefore run report.ts -- --month 5"]
+  },
+  {
+    name: "resume",
+    takes: "RUN FILE.ts [-- ARGUMENTS]",
+    least: 2,
+    most: 2,
+    what: "go on with a run that waits or was stopped",
+    options: [],
+    details: [
+      "FILE exports a function resume, which is given the id of the run and gives an Effect, such as that of Agent.resume. It may leave open what FILE may for run.",
+      "What was decided is done, and what was done is not done again. A run that still waits, or that has ended, is shown as it is.",
+      runs
+    ],
+    examples: ["wherefore resume @ pay.ts"]
   },
   {
     name: "runs",
@@ -157,7 +171,7 @@ export const verbs = [
     what: "let a call run that waits for a person",
     options: deciding,
     details: [
-      "TICKET, or the start of one, is bound to the call, its arguments and its tool as they were shown. The id of a call will do, too, and takes what waits then. The call runs when the program resumes the run: Agent.resume.",
+      "TICKET, or the start of one, is bound to the call, its arguments and its tool as they were shown. The id of a call will do, too, and takes what waits then. The call runs when the run is resumed: wherefore resume, or Agent.resume.",
       refused,
       runs
     ],
@@ -171,7 +185,7 @@ export const verbs = [
     what: "keep a call from running that waits for a person",
     options: deciding,
     details: [
-      "As approve. The model reads that a person declined, with the note, when the program resumes the run.",
+      "As approve. The model reads that a person declined, with the note, when the run is resumed.",
       refused,
       runs
     ],
@@ -217,6 +231,26 @@ export const verbs = [
       runs
     ],
     examples: ["wherefore replay @", "wherefore replay run.ndjson --json"]
+  },
+  {
+    name: "anchor",
+    takes: "ACTION [RUN | NAME | FILE]",
+    least: 1,
+    most: 2,
+    what: "sign how far runs are, to keep elsewhere",
+    options: [
+      { name: "key", value: "FILE", what: "the key that signs; keygen writes it there" },
+      { name: "trust", value: "KEY", what: "its public half, as keygen prints it" }
+    ],
+    details: [
+      "A record proves by itself that nothing in it was changed, and not that nothing was cut off its end. keygen NAME makes a key (Ed25519) and prints its public half. sign signs RUN, or all runs here, and prints the checkpoints (signed notes of C2SP): keep them where who can write the records cannot.",
+      "check FILE compares all runs here with such a file. Exits with 1 if one was cut, written anew, or is gone."
+    ],
+    examples: [
+      "wherefore anchor keygen example.org/agents --key anchor.key",
+      "wherefore anchor sign --key anchor.key > runs.anchor",
+      "wherefore anchor check runs.anchor --trust example.org/agents+1a2b3c4d+…"
+    ]
   },
   {
     name: "import",

@@ -138,10 +138,10 @@ const misplaced: Verdict = {
 
 /** Whether a record is whole, and that of `runId` if its file is named for one. Fails if it is no record of a run. */
 export const prove = (
-  bytes: Uint8Array,
+  record: Reference.Located["record"],
   { anchor, runId }: { readonly anchor?: Record.Anchor | undefined; readonly runId?: string | undefined }
 ): Effect.Effect<Verdict, Record.RecordError> =>
-  Record.fromText(bytes).pipe(
+  record.pipe(
     Effect.flatMap((reading) =>
       runId === undefined || reading.runId === runId ? judge(reading, anchor) : Effect.succeed(misplaced)
     ),
@@ -157,7 +157,7 @@ export const run: Session.Command = (session) =>
     const { json, terminal } = session
     const anchor = yield* anchorOf(session)
     const located = yield* Reference.locate(session, session.arguments.positionals[0] ?? "@")
-    const verdict = yield* Effect.mapError(prove(located.bytes, { anchor, runId: located.runId }), (error) =>
+    const verdict = yield* Effect.mapError(prove(located.record, { anchor, runId: located.runId }), (error) =>
       Reference.unread(located, error)
     )
     const { checks, exit, notices, title } = verdict

@@ -33,7 +33,7 @@ export const here = (session: Session.Session, word: string): Effect.Effect<Wait
   Effect.flatMap(Reference.read(session, word), (found) => {
     const { runId } = found.reading
     if (found.label === runId) return Effect.succeed(of(found))
-    const directory = Reference.quote(Reference.directoryOf(session))
+    const directory = Reference.quote(session.archive.shown)
     return Effect.fail(
       Complaint.usage(
         `A decision is put on the record of a run in ${directory}, and ${Reference.quote(found.label)} names none of it.`,
@@ -64,7 +64,7 @@ export const onward = (
   const more = pending.length > 3 ? ` and ${pending.length - 3} more` : ""
   terminal.progress(
     pending.length === 0
-      ? [[ScreenLine.span("next  resume it from its program: Agent.resume", "faint")]]
+      ? [[ScreenLine.span(`next  wherefore resume ${name} FILE.ts  (the program of the run)`, "faint")]]
       : [[ScreenLine.span(`next  wherefore approvals ${name}  (it waits for ${shown}${more})`, "faint")]]
   )
 }
@@ -80,14 +80,23 @@ const exits: { readonly [R in Agent.DecisionRefused["reason"]]: Complaint.Exit }
   invalid: 2
 }
 
-/** Puts a decision on the record of a run in the directory. */
+const exitOf = (error: Agent.DecisionRefused | Record.RecordError | Record.RecordConflict): Complaint.Exit => {
+  switch (error._tag) {
+    case "DecisionRefused":
+      return exits[error.reason]
+    case "RecordError":
+      return Complaint.exitOfRecord(error)
+    case "RecordConflict":
+      return 3
+  }
+}
+
+/** Puts a decision on the record of a run in the archive. */
 export const record = <A>(
   session: Session.Session,
   decided: Effect.Effect<A, Agent.DecisionRefused | Record.RecordError | Record.RecordConflict, Record.Record>
 ): Effect.Effect<A, Complaint.Complaint> =>
   decided.pipe(
-    Effect.provide(Record.layerFile({ directory: Reference.directoryOf(session) })),
-    Effect.mapError((error) =>
-      Complaint.ofProblem(error._tag === "DecisionRefused" ? exits[error.reason] : 3, error, error)
-    )
+    Effect.mapError((error) => Complaint.ofProblem(exitOf(error), error, error)),
+    Effect.provide(session.archive.record)
   )

@@ -9,7 +9,7 @@ import type * as Onlooker from "../programs/Onlooker.ts"
 import * as ScreenLine from "../programs/ScreenLine.ts"
 import * as ScreenTicker from "../programs/ScreenTicker.ts"
 import type * as Record from "../services/Record.ts"
-import type { Session } from "./Session.ts"
+import type { Asked } from "./Session.ts"
 
 export interface Watch {
   readonly record: Context.Tag.Service<Record.Record>
@@ -22,7 +22,7 @@ export interface Watch {
 
 /** `fileOf` says where a run is kept. */
 export const make = (
-  { json, terminal }: Session,
+  { json, terminal }: Asked,
   record: Context.Tag.Service<Record.Record>,
   fileOf: (runId: string) => string
 ): Watch => {

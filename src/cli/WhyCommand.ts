@@ -84,9 +84,13 @@ const highlighted = (text: string): ReadonlyArray<ScreenLine.Span> =>
 const mostNext = 4
 
 /** What to ask of the runs that the chain goes on in, as far as their records are here. */
-const elsewhere = (session: Session.Session, chain: Why.Chain): ReadonlyArray<ScreenLine.Line> => {
+const elsewhere = (
+  session: Session.Session,
+  chain: Why.Chain,
+  here: ReadonlyArray<string>
+): ReadonlyArray<ScreenLine.Line> => {
   const commands = chain.gaps.flatMap(({ next }) => {
-    if (next === undefined || !Reference.isHere(session, next.runId)) return []
+    if (next === undefined || !here.includes(next.runId)) return []
     return ScreenSummary.command(Reference.named(session, next.runId), next.question) ?? []
   })
   const distinct = Array.from(new Set(commands))
@@ -120,13 +124,17 @@ export const run: Session.Command = (session) =>
     }
     const full = session.arguments.options.has("full")
     const options = { room: terminal.room, full }
+    // A run that is read from elsewhere needs no archive.
+    const here = chain.gaps.some(({ next }) => next !== undefined)
+      ? yield* Effect.orElseSucceed(Reference.ids(session), () => [])
+      : []
     const blocks = [
       ScreenTrail.tree(chain, options),
       ScreenMaps.lines(chain, options),
       ScreenExcerpt.sent(chain, options),
       ScreenTrail.gaps(chain, options),
       [ScreenTrail.conclusion(chain)],
-      elsewhere(session, chain)
+      elsewhere(session, chain, here)
     ]
     terminal.out([
       ...marked(events, verdicts, terminal.room, full ? Infinity : 8),

@@ -4,6 +4,7 @@
  * @internal
  */
 import type * as ArtifactState from "./ArtifactState.ts"
+import type * as Derivation from "./Derivation.ts"
 import type * as Event from "./Event.ts"
 import type * as FindingRow from "./FindingRow.ts"
 import type * as Lease from "./Lease.ts"
@@ -111,7 +112,20 @@ export interface ArtifactNode {
   readonly what: string
 }
 
-export type Node = ValueNode | CarrierNode | CallNode | RootNode | MapNode | ArtifactNode
+/** How a number comes about that no piece held: of other values of the same text, and of numbers on the wire of its pass. */
+export interface DerivationNode {
+  readonly kind: "derivation"
+  readonly id: string
+  readonly pass: number
+  /** The event that holds the number. */
+  readonly seq: number
+  readonly op: Derivation.Op
+  readonly basis: Derivation.Basis
+  /** As `1859 + 1679`: one printable line. */
+  readonly formula: string
+}
+
+export type Node = ValueNode | CarrierNode | CallNode | RootNode | MapNode | ArtifactNode | DerivationNode
 
 /**
  * `carried`: the piece held the value. `returned`: the call returned the result. `argued`: the call's arguments held the
@@ -120,7 +134,9 @@ export type Node = ValueNode | CarrierNode | CallNode | RootNode | MapNode | Art
  * `observed`: the tool read or did it in the world. `rode`: the map's lease put the piece on the wire. `founded`: it is
  * why the map takes part at all. `engaged`, `parked`: it is what changed the map's lease last.
  * `decided`: a person or a rule of the application had a say in the call, or found out what became of it.
- * `read`: the call was given the artifact. `minted`: the call stored it. `derived`: what was stored has it as a parent.
+ * `read`: the call was given the artifact. `minted`: the call stored it. `derived`: what was stored has it as a parent, or
+ * the number follows from others by the `formula`. `judged`: a run without it said something else. `proximity`: nothing
+ * better was found; it is asked for by `likely`.
  */
 export interface Edge {
   readonly from: string
@@ -141,11 +157,16 @@ export interface Edge {
     | "minted"
     | "decided"
     | "derived"
+    | "judged"
+    | "proximity"
   readonly by: ReadonlyArray<string>
+  /** How a number follows from what `to` stands on. */
+  readonly formula?: string
 }
 
 /**
- * Where a chain stops short. `nowhere`: no piece on the wire held the value. `untold`: a foreign trace does not hold it.
+ * Where a chain stops short. `nowhere`: no piece on the wire held the value. `ambiguous`: nor does one derivation account for
+ * it; several do, or one that fits no better than chance. `untold`: a foreign trace does not hold it.
  * `cut`: a message held it that had
  * left the window by then. `collapsed`: a result held it that was sent as a ticket by then. `summarized`: what held it is a summary, which a model wrote and which is no source.
  * `elsewhere`: the message was carried from another run, whose record goes on. `no-answer`, `not-found`: there is nothing to ask about. `several`: the id that was asked about names calls of other passes too. `drift`: the record's wire hash is not that of its events.
@@ -154,6 +175,7 @@ export interface Edge {
 export interface Gap {
   readonly kind:
     | "nowhere"
+    | "ambiguous"
     | "cut"
     | "collapsed"
     | "summarized"

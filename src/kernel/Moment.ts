@@ -73,11 +73,18 @@ export const find = (text: string): ReadonlyArray<Spelled> => {
 
 const hour = /(?<![\w:.])(\d{1,2}) ?([ap])\.?m(?![A-Za-z\d_])/gi
 
-/** The full hours that a text says without their minutes, as `11am`, each as `HH:00`. */
-export const hours = (text: string): ReadonlyArray<string> =>
-  Array.from(text.matchAll(hour)).flatMap(([, hours = "", half]) =>
-    Spelling.keys(`${hours}:00 ${half}m`).flatMap(({ by, value }) => (by.includes("clock time") ? [value] : []))
+/** The full hours that a text says without their minutes, as `11am`, each as `HH:00`, and where they stand. */
+export const hoursAt = (
+  text: string
+): ReadonlyArray<{ readonly hour: string; readonly start: number; readonly end: number }> =>
+  Array.from(text.matchAll(hour)).flatMap(({ 0: own, 1: hours = "", 2: half, index: start }) =>
+    Spelling.keys(`${hours}:00 ${half}m`).flatMap(({ by, value }) =>
+      by.includes("clock time") ? [{ hour: value, start, end: start + own.length }] : []
+    )
   )
+
+/** As `hoursAt`, without the places. */
+export const hours = (text: string): ReadonlyArray<string> => hoursAt(text).map(({ hour }) => hour)
 
 const inDigits = /^(\d{1,2})([./-])(\d{1,2})\2(\d{4})$/
 

@@ -10,6 +10,7 @@ import * as FindingWire from "./FindingWire.ts"
 import type * as Message from "./Message.ts"
 import * as Fold from "./Fold.ts"
 import * as PieceText from "./PieceText.ts"
+import * as SourcePart from "./SourcePart.ts"
 import * as State from "./State.ts"
 import * as Value from "./Value.ts"
 import * as SummaryWire from "./SummaryWire.ts"
@@ -23,19 +24,14 @@ interface Held {
   readonly index: number
   readonly part: Part
   readonly token: Value.Token
+  /** Of a value that is only a part of the token. */
+  readonly of?: SourcePart.SourcePart
 }
 
 /** Where a piece holds a value: in its text, or only in the ids of its calls, which are sent beside it. */
 export type Part = "text" | "ids"
 
 type Index = Map<string, Array<Held>>
-
-type Weak = Value.Normalisation | typeof partOfDate
-
-/** A year is also held by a date that is in it. */
-const partOfDate = "part of a date"
-
-const yearOf = (token: Value.Token): string | undefined => /^(\d{4})-\d{2}-\d{2}(?!\d)/.exec(token.value)?.[1]
 
 /** What a carrier holds: a piece, and where in its text. `text` is `textOf` the piece, or its `identifiedOf`. */
 export interface Found {
@@ -142,7 +138,11 @@ const readableOf = (piece: Wire.Piece): string => {
 export const limits: Json.Limits = { maxChars: 16_777_216, maxStringChars: 16_777_216, maxKeys: 1_000_000 }
 
 const add = (index: Index, piece: Wire.Piece, at: number): void => {
-  addTokens(index, piece, at, "text", Value.tokens(readableOf(piece)))
+  const text = readableOf(piece)
+  const tokens = Value.tokens(text)
+  addTokens(index, piece, at, "text", tokens)
+  for (const of of SourcePart.of(text, tokens))
+    hold(index, of.value, { piece, index: at, part: "text", token: of.token, of })
   addTokens(index, piece, at, "ids", identifiedOf(piece).ids.flatMap(idTokens))
 }
 
@@ -157,14 +157,14 @@ const addTokens = (
   tokens: ReadonlyArray<Value.Token>
 ): void => {
   for (const token of tokens) {
-    const year = yearOf(token)
-    const values = Value.keys(token.text).map(({ value }) => value)
-    for (const value of year === undefined ? values : [...values, year]) {
-      const held = index.get(value)
-      if (held === undefined) index.set(value, [{ piece, index: at, part, token }])
-      else if (held.at(-1)?.token !== token) held.push({ piece, index: at, part, token })
-    }
+    for (const { value } of Value.keys(token.text)) hold(index, value, { piece, index: at, part, token })
   }
+}
+
+const hold = (index: Index, value: string, one: Held): void => {
+  const held = index.get(value)
+  if (held === undefined) index.set(value, [one])
+  else if (held.at(-1)?.token !== one.token) held.push(one)
 }
 
 export const make = (events: ReadonlyArray<Event.Event>): Sources => {
@@ -206,22 +206,29 @@ const isCollapsed = ({ findings }: Wire.Mark, { message }: Wire.MessagePiece): b
 
 /** These can join what differs in the world: a value that is spelled more alike outranks them. */
 const weak: ReadonlySet<string> = new Set<string>([
-  "sign dropped",
-  "clock time",
-  partOfDate
-] satisfies ReadonlyArray<Weak>)
+  ...(["sign dropped", "clock time"] satisfies ReadonlyArray<Value.Normalisation>),
+  ...SourcePart.names
+])
 
 const selected = (index: Index | undefined, value: string): ReadonlyArray<Held> =>
-  Value.keys(value).flatMap((key) => index?.get(key.value) ?? [])
+  Value.keys(value).flatMap((key) => SourcePart.keysOf(key.value).flatMap((own) => index?.get(own) ?? []))
+
+/** What is changed to make what is held one with a value: nothing comes of it if that is another value after all. */
+const likeness = (value: string, { of, token }: Held): ReadonlyArray<string> | undefined => {
+  if (of === undefined) return Value.match(value, token.text)
+  const isOne = Value.keys(value).some((key) => SourcePart.keysOf(key.value).includes(of.value))
+  return isOne ? [of.by] : undefined
+}
 
 const gather = (held: ReadonlyArray<Held>, value: string): ReadonlyArray<Found> => {
   const found = new Map<Wire.Piece, { readonly [P in Part]: Array<Found["tokens"][number]> }>()
-  for (const { part, piece, token } of held) {
-    const by = Value.match(value, token.text) ?? (yearOf(token) === Value.normalise(value) ? [partOfDate] : undefined)
+  for (const one of held) {
+    const { part, piece, token } = one
+    const by = likeness(value, one)
     if (by === undefined) continue
-    const one = found.get(piece) ?? { text: [], ids: [] }
-    if (!one[part].some((other) => other.token.start === token.start)) one[part].push({ token, by })
-    found.set(piece, one)
+    const inPiece = found.get(piece) ?? { text: [], ids: [] }
+    if (!inPiece[part].some((other) => other.token.start === token.start)) inPiece[part].push({ token, by })
+    found.set(piece, inPiece)
   }
   const isStrong = ({ by }: Found["tokens"][number]) => !by.some((name) => weak.has(name))
   const those = (isWanted: typeof isStrong) =>
@@ -258,6 +265,20 @@ export const carriers = (sources: Sources, pass: number, value: string): Readonl
     ],
     value
   )
+}
+
+/** The pieces that a pass was sent, in wire order: of a result that was sent as a ticket, nothing. */
+export const onWire = ({ state }: Sources, pass: number): ReadonlyArray<Wire.Piece> => {
+  const mark = state.marks.find(({ iteration }) => iteration === pass)
+  if (mark === undefined) return []
+  const { selection } = mark
+  const said = WindowWire.kept(mark.window, state.messages.slice(0, mark.messages))
+  return [
+    ...selection.system,
+    ...Wire.late(mark),
+    ...said.filter((piece) => !isCollapsed(mark, piece)),
+    ...selection.tools
+  ]
 }
 
 /** As `carriers`, for words that are no single value: the pieces whose text holds them, in any case. */

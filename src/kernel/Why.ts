@@ -24,6 +24,7 @@ export type {
   CallNode,
   CarrierNode,
   Chain,
+  DerivationNode,
   Edge,
   Gap,
   MapNode,
@@ -33,6 +34,8 @@ export type {
   Span,
   ValueNode
 } from "./Chain.ts"
+
+export type Options = WhyWalk.Options
 
 interface Said {
   readonly seq: number
@@ -70,8 +73,8 @@ const visitArgument = (walk: WhyWalk.Walk, { pass, seq }: Said, toolCallId: stri
   WhyWalk.visitValue(walk, { seq, pass, place: "arguments", prefix: `:${Printable.line(toolCallId)}` }, written)
 
 /** Why the answer says each value that it says. */
-export const answer = (events: Iterable<Event.Event>): Chain => {
-  const walk = WhyWalk.start(events)
+export const answer = (events: Iterable<Event.Event>, options?: Options): Chain => {
+  const walk = WhyWalk.start(events, options)
   const said = answerOf(walk)
   if (said === undefined) WhyWalk.gap(walk, "no-answer", undefined, "The run has no answer. Ask why of a pass.")
   else visitReply(walk, said)
@@ -107,8 +110,8 @@ const argued = (args: string, text: string): Written.Written | undefined =>
   Written.inCall(args).find((one) => Value.match(one.text, text) !== undefined || one.text === text)
 
 /** Why the answer says `text`, or the last reply that says it. Any spelling of the same value will do. */
-export const value = (events: Iterable<Event.Event>, text: string): Chain => {
-  const walk = WhyWalk.start(events)
+export const value = (events: Iterable<Event.Event>, text: string, options?: Options): Chain => {
+  const walk = WhyWalk.start(events, options)
   const first = answerOf(walk)
   const said = [...(first === undefined ? [] : [first]), ...replies(walk)]
   for (const one of said) {
@@ -134,8 +137,8 @@ export const value = (events: Iterable<Event.Event>, text: string): Chain => {
  * Why the model said and asked for what it did in one pass: each value of its reply and of its calls' arguments; and for
  * each skill map, why it rode or did not, since when, and founded on what.
  */
-export const call = (events: Iterable<Event.Event>, pass: number): Chain => {
-  const walk = WhyWalk.start(events)
+export const call = (events: Iterable<Event.Event>, pass: number, options?: Options): Chain => {
+  const walk = WhyWalk.start(events, options)
   const seq = walk.sources.events.findIndex((event) => event._tag === "ModelReplied" && event.iteration === pass)
   const reply = walk.sources.events[seq]
   if (reply?._tag !== "ModelReplied") {
@@ -178,8 +181,8 @@ const passesText = (settled: ReadonlyArray<Settled>): string => {
  * Why a tool was called as it was: the origins of the call's arguments, and of the artifacts that it worked on. If replies of several passes used the id, it is the
  * call of `pass`, or else the newest with a gap that names the others.
  */
-export const tool = (events: Iterable<Event.Event>, toolCallId: string, pass?: number): Chain => {
-  const walk = WhyWalk.start(events)
+export const tool = (events: Iterable<Event.Event>, toolCallId: string, pass?: number, options?: Options): Chain => {
+  const walk = WhyWalk.start(events, options)
   const question = { kind: "tool" as const, toolCallId, ...(pass === undefined ? {} : { pass }) }
   const all = settledBy(walk, toolCallId)
   const found = all.findLast(({ event }) => pass === undefined || event.iteration === pass)

@@ -12,6 +12,7 @@ import * as Sources from "./Sources.ts"
 import * as State from "./State.ts"
 import * as Value from "./Value.ts"
 import * as WhyArtifact from "./WhyArtifact.ts"
+import * as WhyDerivation from "./WhyDerivation.ts"
 import * as WhyMap from "./WhyMap.ts"
 import * as WhyQuote from "./WhyQuote.ts"
 import * as WhyWait from "./WhyWait.ts"
@@ -30,6 +31,12 @@ export interface Walk {
   readonly gaps: Array<Gap>
   /** Nodes whose causes are still to be looked for, so that a long chain needs no deep stack. */
   readonly waiting: Array<() => void>
+  readonly options: Options
+}
+
+export interface Options {
+  /** What is only likely is told too: as `proximity`, and never as recorded. */
+  readonly likely?: boolean
 }
 
 export const edge = (
@@ -37,9 +44,10 @@ export const edge = (
   from: string,
   to: string,
   grounds: Edge["grounds"],
-  by: ReadonlyArray<string> = []
+  by: ReadonlyArray<string> = [],
+  formula?: string
 ): void => {
-  walk.edges.push({ from, to, grounds, by })
+  walk.edges.push({ from, to, grounds, by, ...(formula === undefined ? {} : { formula }) })
 }
 
 export const gap = (walk: Walk, kind: Gap["kind"], at: string | undefined, what: string, next?: Gap["next"]): void => {
@@ -74,7 +82,7 @@ const eventAt = (walk: Walk, seq: number): Event.Event | undefined => walk.sourc
 /** A value in a reply or in a call's arguments, walked once however often it is reached. */
 export const visitValue = (
   walk: Walk,
-  place: { readonly seq: number; readonly pass: number; readonly place: ValueNode["place"]; readonly prefix?: string },
+  place: WhyDerivation.Place,
   { end, phrase, start, text }: Written.Written
 ): string => {
   const id = `value:${place.seq}:${place.place}${place.prefix ?? ""}:${start}-${end}`
@@ -86,13 +94,21 @@ export const visitValue = (
       return gap(walk, "limit", id, `The chain has more than ${mostNodes} nodes and is cut here.`)
     }
     const found = lookFor(walk, place, text, phrase)
-    if (found.length === 0) missing(walk, id, place, text, phrase)
+    if (found.length === 0 && !WhyDerivation.visit(walk, id, place, { text, start }, visits)) {
+      missing(walk, id, place, text, phrase)
+    }
     const node = walk.nodes.get(id)
     if (node?.kind === "value" && isUnestablished(walk, pass, found))
       walk.nodes.set(id, { ...node, unestablished: true })
     for (const one of found) visitCarrier(walk, id, pass, one)
   })
   return id
+}
+
+/** What a derivation goes on with. */
+const visits: WhyDerivation.Visits = {
+  value: (walk, place, written) => visitValue(walk, place, written),
+  carrier: (walk, from, pass, found) => visitCarrier(walk, from, pass, found)
 }
 
 const lookFor = (
@@ -352,7 +368,8 @@ const visitMinting = (walk: Walk, { seq, toolCallId }: { readonly seq: number; r
   return settled?._tag === "ToolSettled" ? visitSettled(walk, settled, at, calledAt(walk, settled, at)) : undefined
 }
 
-export const start = (events: Iterable<Event.Event>): Walk => ({
+export const start = (events: Iterable<Event.Event>, options: Options = {}): Walk => ({
+  options,
   sources: Sources.make(Array.from(events)),
   nodes: new Map(),
   edges: [],

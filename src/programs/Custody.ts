@@ -11,6 +11,8 @@ import type * as State from "../kernel/State.ts"
 /** `by` is the name of the process. */
 export interface Holder {
   readonly by: string
+  /** Whether somebody wants the run to end: then it is not left as it stands, nor are the runs that it started. */
+  readonly isCancelled?: () => boolean
 }
 
 /** Without it a run is driven by one process alone, and ends when that is interrupted. */

@@ -2,7 +2,8 @@
  * A `Durable` run outlives the process that drives it: what it has done is on its record, and an engine of workflows, in
  * memory, over one database, or shared by the runners of a cluster, has somebody go on with it.
  *
- * It needs `@effect/workflow`, `@effect/cluster` and `@effect/rpc`, so it is imported by its own path: `wherefore/Durable`.
+ * It is imported by its own path, `wherefore/Durable`, and is not in the index of the package: it needs `@effect/workflow`,
+ * `@effect/cluster` and `@effect/rpc`, which a program without durable runs need not have.
  *
  * @subpath
  * @since 0.1.0
@@ -82,7 +83,10 @@ const awaited = (runId: string, options?: AwaitOptions) =>
  */
 export { awaited as await }
 
-/** Ends a run as soon as whoever drives it hears of it: what is open is settled. One that has ended stays as it is. */
+/**
+ * Ends a run, and those that it started, as soon as whoever drives it hears of it, which takes a second or two: the call of
+ * the model that is under way is cut, and what is open is settled. One that has ended stays as it is.
+ */
 export const cancel = (runId: string, by: string) => Effect.flatMap(Durable, (durable) => durable.cancel(runId, by))
 
 /** An engine that ends with the layer, for tests and for programs that need no more. */

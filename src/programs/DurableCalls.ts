@@ -94,17 +94,32 @@ const signal = (runId: string, decision: Decision.Approval | Decision.Resolution
     return decided
   })
 
+const again = { times: 16, while: ({ _tag }: { readonly _tag: string }) => _tag === "RecordConflict" }
+
+/** Asks for the end of a run, if it is there and has not ended, and of those that it started. Gives what it found. */
+const askEnd = (
+  runId: string,
+  by: string
+): Effect.Effect<State.State | undefined, Record.RecordError | Record.RecordConflict, Record.Record> =>
+  Effect.gen(function* () {
+    const { append } = yield* Record.Record
+    const state = Option.getOrUndefined(yield* load(runId))
+    if (state === undefined || state.ended !== undefined) return state
+    if (state.cancelled === undefined) yield* append(runId, state.seq, [{ _tag: "CancelAsked", by }])
+    for (const child of state.children ?? []) yield* Effect.retry(askEnd(child.runId, by), again)
+    return state
+  })
+
 const cancel = (runId: string, by: string) =>
   Effect.gen(function* () {
     yield* named(runId)
-    const { append } = yield* Record.Record
-    const state = Option.getOrUndefined(yield* load(runId))
+    const place = Option.match(yield* load(runId), { onNone: () => 0, onSome: ({ seq }) => seq })
+    // The run looks at its record even if this process ends before it has woken it.
+    if (place > 0) yield* DurableRun.wakeAfter(runId, `told/${place}`, beforeLong)
+    const state = yield* askEnd(runId, by)
     if (state === undefined) return yield* DurableError.notBegun(runId)
-    if (state.ended !== undefined) return
-    yield* DurableRun.wakeAfter(runId, `told/${state.seq}`, beforeLong)
-    if (state.cancelled === undefined) yield* append(runId, state.seq, [{ _tag: "CancelAsked", by }])
     yield* DurableRun.wake(runId, state.seq)
-  }).pipe(Effect.retry({ times: 16, while: ({ _tag }) => _tag === "RecordConflict" }))
+  }).pipe(Effect.retry(again))
 
 const outcomeOf = (runId: string, state: State.State): Outcome.Outcome<unknown> =>
   state.ended === undefined

@@ -20,7 +20,9 @@ import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
 import * as Artifact from "../kernel/Artifact.ts"
+import * as Record from "../services/Record.ts"
 import * as Agent from "./Agent.ts"
 import * as Custody from "./Custody.ts"
 import * as DurableError from "./DurableError.ts"
@@ -132,14 +134,39 @@ const failed = (
   }
 }
 
+/**
+ * Ends when somebody wants the run to end. It looks from a second on: most drives are over by then, and need not pay for it.
+ */
+const cancelAsked = (runId: string) =>
+  Effect.flatMap(Record.Record, ({ tail }) =>
+    tail(runId).pipe(
+      Stream.filter(({ event }) => event._tag === "CancelAsked"),
+      Stream.runHead,
+      Effect.flatMap(Option.match({ onNone: () => Effect.never, onSome: () => Effect.void })),
+      Effect.delay("1 second"),
+      // It has not begun, or its record is away.
+      Effect.retry(Schedule.forever)
+    )
+  )
+
+/** The effect with custody of the run. It is interrupted, and ends the run, when somebody wants that. */
+const inCustody = <A, E, R>(runId: string, by: string, onward: Effect.Effect<A, E, R>) =>
+  Effect.suspend(() => {
+    let isCancelled = false
+    const cut = Effect.map(cancelAsked(runId), () => {
+      isCancelled = true
+    })
+    const held = Effect.provideService(onward, Custody.Custody, { by, isCancelled: () => isCancelled })
+    return Effect.raceFirst(Effect.asVoid(held), cut)
+  })
+
 /** Drives it to where nothing can be done until somebody has said something, or to its end. */
-const drive = <R>(agent: Agent.Agent<R, unknown>, task: Task) => {
+const drive = <R>(agent: Agent.Agent<R, unknown>, task: Task, by: string) => {
   const { agent: _, input, runId, ...options } = task
   const onward = Effect.flatMap(there(runId), (found) =>
     Option.isSome(found) ? Agent.resume(agent, runId) : Agent.run(agent, input, { runId, ...options })
   )
-  return onward.pipe(
-    Effect.asVoid,
+  return inCustody(runId, by, onward).pipe(
     Effect.catchAllCause((cause) => {
       if (Cause.isInterruptedOnly(cause)) return Effect.interrupt
       // One that failed has ended all the same, and its record says of what.
@@ -183,7 +210,7 @@ export const execute = <R>(hosting: Hosting<R>, task: Task) =>
     let looked = -1
     let woken = -1
     while (true) {
-      yield* drive(agent, task)
+      yield* drive(agent, task, hosting.by)
       const { lastAt, state } = yield* loaded(runId)
       if (state.ended !== undefined) return
       // What is written between a drive and the look at what it left is seen by the next drive.
@@ -196,4 +223,4 @@ export const execute = <R>(hosting: Hosting<R>, task: Task) =>
       yield* DurableDeferred.await(news(looked))
       woken = looked
     }
-  }).pipe(Effect.provideService(Custody.Custody, { by: hosting.by }))
+  })

@@ -381,10 +381,10 @@ export const drive = (
       }
     })
 
-    const driven =
-      custody === undefined
-        ? Effect.onInterrupt(onward, () => Effect.ignoreLogged(Effect.zipRight(stop(Refusal.interrupted), commit)))
-        : onward
+    const isLeft = (): boolean => custody !== undefined && custody.isCancelled?.() !== true
+    const driven = Effect.onInterrupt(onward, () =>
+      isLeft() ? Effect.void : Effect.ignoreLogged(Effect.zipRight(stop(Refusal.interrupted), commit))
+    )
     const { steering } = options
     if (steering === undefined) return yield* driven
     return yield* Wheel.attached(steering, { spec: options.spec, state: () => state, happen }, driven)

@@ -153,7 +153,9 @@ export const nextOf = (commands: ReadonlyArray<string>): ReadonlyArray<ScreenLin
 
 const styles: { readonly [W in ScreenVerdict.Word]: ScreenLine.Style } = {
   recorded: "good",
+  tested: "good",
   elsewhere: "warn",
+  likely: "warn",
   nowhere: "bad"
 }
 
@@ -181,6 +183,10 @@ const sourceOf = (walk: ScreenVerdict.Graph, carrier: Chain.CarrierNode, room: S
 /** What a value rests on, in words, and the event to look at. */
 const restsOn = (walk: ScreenVerdict.Graph, { by, node, word }: ScreenVerdict.Verdict, room: ScreenLine.Room) => {
   const first = by.find(({ role }) => role === "tool") ?? by[0]
+  const derived = ScreenVerdict.next(walk, node.id).find(({ node }) => node.kind === "derivation")?.node
+  if (first === undefined && derived?.kind === "derivation" && word !== "nowhere") {
+    return { text: `${derived.op}: ${derived.formula}`, seq: node.seq }
+  }
   if (first === undefined && word === "recorded") {
     const call = ScreenVerdict.next(walk, node.id).find(({ node }) => node.kind === "call")?.node
     const by = call?.kind === "call" ? `${ScreenLine.brief(call.toolName, 32, room)}, pass ${call.pass}` : "the runtime"
@@ -198,7 +204,13 @@ const restsOn = (walk: ScreenVerdict.Graph, { by, node, word }: ScreenVerdict.Ve
   return { text: `${text}${rest}`, seq: first.seq }
 }
 
-const rank: { readonly [W in ScreenVerdict.Word]: number } = { nowhere: 0, elsewhere: 1, recorded: 2 }
+const rank: { readonly [W in ScreenVerdict.Word]: number } = {
+  nowhere: 0,
+  likely: 1,
+  elsewhere: 2,
+  tested: 3,
+  recorded: 4
+}
 
 /** Each value once, what is nowhere first. */
 const rows = (verdicts: ReadonlyArray<ScreenVerdict.Verdict>): ReadonlyArray<Row> => {

@@ -64,10 +64,53 @@ const once = (walk: Walk, id: string, seq: number, below: (walk: Walk) => Readon
 const valueBelow = (walk: Walk, node: Chain.ValueNode): ReadonlyArray<Step> =>
   once(walk, node.id, node.seq, (walk) => [
     ...ScreenVerdict.next(walk, node.id).flatMap(({ edge, node }) =>
-      node.kind === "carrier" ? [carrierStep(walk, node, edge.by)] : toldStep(walk, node)
+      node.kind === "carrier"
+        ? [carrierStep(walk, node, edge.by)]
+        : node.kind === "derivation"
+          ? [derivationStep(walk, node, edge)]
+          : toldStep(walk, node)
     ),
     ...gapSteps(walk, node.id)
   ])
+
+const bases: { readonly [B in Chain.DerivationNode["basis"]]: string } = {
+  written: "the reply writes it out",
+  listed: "the amounts listed before it",
+  said: "amounts that the reply names",
+  column: "all of a list",
+  rows: "rows that the reply names",
+  counted: "counted in the reply",
+  likeness: "the same number, said otherwise"
+}
+
+/** How a number was worked out, and under it what of. */
+const derivationStep = (walk: Walk, node: Chain.DerivationNode, { grounds }: Chain.Edge): Step => {
+  const isLikely = grounds === "proximity"
+  return {
+    label: node.formula,
+    claim: `${isLikely ? "likely" : "recorded"} · ${node.op}`,
+    claimStyle: isLikely ? "warn" : "good",
+    where: bases[node.basis],
+    seq: node.seq,
+    below: () =>
+      once(walk, node.id, node.seq, (walk) =>
+        ScreenVerdict.next(walk, node.id).flatMap(({ node }): ReadonlyArray<Step> => {
+          if (node.kind === "carrier") return [inputStep(walk, node)]
+          return node.kind === "value"
+            ? [argumentStep(walk, node, node.place === "reply" ? "said beside it" : "argument")]
+            : []
+        })
+      )
+  }
+}
+
+/** A piece that holds several inputs is one row, and names them all. */
+const inputStep = (walk: Walk, carrier: Chain.CarrierNode): Step => {
+  const step = carrierStep(walk, carrier, [])
+  const shown = carrier.spans.slice(0, 6).map(({ text }) => text)
+  const more = carrier.spans.length - shown.length
+  return { ...step, label: `${shown.join(", ")}${more > 0 ? `, … ${more} more` : ""}` }
+}
 
 /** What a boundary rests on. */
 const toldStep = (walk: Walk, node: Chain.Node): ReadonlyArray<Step> => {
@@ -78,9 +121,9 @@ const toldStep = (walk: Walk, node: Chain.Node): ReadonlyArray<Step> => {
   return [{ label: "declared", claim: recorded([]), where, seq, below: () => callBelow(walk, node, seq) }]
 }
 
-const argumentStep = (walk: Walk, node: Chain.ValueNode): Step => ({
+const argumentStep = (walk: Walk, node: Chain.ValueNode, claim = "argument"): Step => ({
   label: JSON.stringify(node.value),
-  claim: "argument",
+  claim,
   claimStyle: "faint",
   where: `pass ${node.pass}`,
   seq: node.seq,
@@ -376,7 +419,7 @@ export const conclusion = (chain: Chain.Chain): ScreenLine.Line => {
     const n = verdicts.filter((verdict) => verdict.word === word).length
     return n === 0 ? [] : [`${n} ${word}`]
   }
-  const words = [...say("recorded"), ...say("elsewhere"), ...say("nowhere")]
+  const words = [...say("recorded"), ...say("tested"), ...say("elsewhere"), ...say("likely"), ...say("nowhere")]
   const asked = new Set(verdicts.map(({ node }) => node.id))
   const deeper = chain.gaps.filter(({ at, kind }) => kind === "nowhere" && at !== undefined && !asked.has(at)).length
   if (deeper > 0) words.push(`${ScreenLine.counted(deeper, "value")} on the way ${deeper === 1 ? "is" : "are"} nowhere`)

@@ -3,14 +3,16 @@
  *
  * A value is `recorded` if a piece on the wire held it that the model did not write itself, or that it wrote in an earlier
  * reply where the value was recorded in turn, or if a call declared it. The findings are what the model wrote, and so is
- * what a notice quotes of it. It is `elsewhere` if the only such piece was carried from another run.
+ * what a notice quotes of it. A number is `recorded` too if it was derived, and all that it was derived of is. It is `likely`
+ * if a derivation of several is asked for that fit as well, `tested` if a run without a piece said something else, and
+ * `elsewhere` if the only piece that held it was carried from another run.
  *
  * @internal
  */
 import type * as Chain from "../kernel/Chain.ts"
 import * as FindingWire from "../kernel/FindingWire.ts"
 
-export type Word = "recorded" | "elsewhere" | "nowhere"
+export type Word = "recorded" | "tested" | "elsewhere" | "likely" | "nowhere"
 
 export interface Verdict {
   readonly node: Chain.ValueNode
@@ -63,7 +65,7 @@ export const next = (
     return node === undefined ? [] : [{ edge, node }]
   })
 
-const rank: { readonly [W in Word]: number } = { recorded: 2, elsewhere: 1, nowhere: 0 }
+const rank: { readonly [W in Word]: number } = { recorded: 4, tested: 3, elsewhere: 2, likely: 1, nowhere: 0 }
 
 const best = (words: ReadonlyArray<Word>): Word =>
   words.reduce<Word>((most, word) => (rank[word] > rank[most] ? word : most), "nowhere")
@@ -89,15 +91,41 @@ const carrierWord = (walk: Graph, carrier: Chain.CarrierNode, known: Known): Wor
 const isTold = (walk: Graph, id: string): boolean =>
   next(walk, id).some(({ node }) => node.kind === "call" || node.kind === "root")
 
+const least = (words: ReadonlyArray<Word>): Word =>
+  words.reduce<Word>((least, word) => (rank[word] < rank[least] ? word : least), "recorded")
+
+/** The derivations of a value: each is as good as the least of what it rests on. */
+const derivedWords = (walk: Graph, id: string, known: Known): ReadonlyArray<Word> =>
+  next(walk, id).flatMap(({ edge, node }): ReadonlyArray<Word> => {
+    if (node.kind !== "derivation") return []
+    const inputs = next(walk, node.id).map(({ node }) =>
+      node.kind === "carrier" ? carrierWord(walk, node, known) : (known.get(node.id) ?? "nowhere")
+    )
+    const word = inputs.length === 0 ? "nowhere" : least(inputs)
+    return [edge.grounds === "proximity" && word !== "nowhere" ? "likely" : word]
+  })
+
+/** What a value rests on was said before it, but for what it was derived of in one text: so many steps of that are walked. */
+const steps = 4
+
 /** The words of all values. What the model wrote goes back to earlier passes only, so the earliest come first. */
 const words = (walk: Graph): Known => {
   const values = Array.from(walk.nodes.values()).flatMap((node) => (node.kind === "value" ? [node] : []))
   const known = new Map<string, Word>()
   // A summary is written before the pass that reads it.
   const turn = ({ pass, place }: Chain.ValueNode): number => pass - (place === "summary" ? 0.5 : 0)
-  for (const { id } of values.sort((a, b) => turn(a) - turn(b))) {
-    const carried = carriersOf(walk, id).map((carrier) => carrierWord(walk, carrier, known))
-    known.set(id, isTold(walk, id) ? "recorded" : best(carried))
+  const turns = grouped(
+    values.sort((a, b) => turn(a) - turn(b)),
+    (node) => `${turn(node)}`
+  )
+  for (const turn of turns.values()) {
+    const isDerived = turn.some(({ id }) => next(walk, id).some(({ node }) => node.kind === "derivation"))
+    for (let step = 0; step < (isDerived ? steps : 1); step++) {
+      for (const { id } of turn) {
+        const carried = carriersOf(walk, id).map((carrier) => carrierWord(walk, carrier, known))
+        known.set(id, isTold(walk, id) ? "recorded" : best([...carried, ...derivedWords(walk, id, known)]))
+      }
+    }
   }
   return known
 }

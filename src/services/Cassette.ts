@@ -105,12 +105,6 @@ export const find = ({ exchanges, places }: Cassette, wire: string): Exchange | 
   return at === undefined ? undefined : exchanges[at]
 }
 
-/** A line that is not as one was written. */
-export interface Damage {
-  readonly line: number
-  readonly what: string
-}
-
 const named = (piece: Wire.Piece): Named => [piece.id, WireHash.ofPiece(piece)]
 
 export const names = ({ iteration, messages, parameters, system, tools }: Wire.Wire): Names => {
@@ -129,19 +123,24 @@ export const names = ({ iteration, messages, parameters, system, tools }: Wire.W
 
 const pack = (parts: ReadonlyArray<LLM.Part>): ReadonlyArray<Stored> => {
   const packed: Array<Stored> = []
+  let last: { readonly kind: "Text" | "Reasoning"; readonly deltas: [string, ...Array<string>] } | undefined
   for (const part of parts) {
-    const last = packed.at(-1)
-    const at = packed.length - 1
-    if (part._tag === "Text") {
-      if (last !== undefined && "text" in last) packed[at] = { text: [...last.text, part.delta] }
-      else packed.push({ text: [part.delta] })
-    } else if (part._tag === "Reasoning") {
-      if (last !== undefined && "reasoning" in last) packed[at] = { reasoning: [...last.reasoning, part.delta] }
-      else packed.push({ reasoning: [part.delta] })
-    } else if (part._tag !== "Retried") packed.push(part)
+    if (part._tag === "Retried") continue
+    if (part._tag !== "Text" && part._tag !== "Reasoning") {
+      last = undefined
+      packed.push(part)
+    } else if (last?.kind === part._tag) last.deltas.push(part.delta)
+    else {
+      last = { kind: part._tag, deltas: [part.delta] }
+      packed.push(last.kind === "Text" ? { text: last.deltas } : { reasoning: last.deltas })
+    }
   }
   return packed
 }
+
+/** A whole reply ends in its one finish. */
+export const isWhole = (parts: ReadonlyArray<LLM.Part>): boolean =>
+  parts.findIndex(({ _tag }) => _tag === "Finish") === parts.length - 1 && parts.length > 0
 
 const unpack = (stored: ReadonlyArray<Stored>): ReadonlyArray<LLM.Part> =>
   stored.flatMap((one): ReadonlyArray<LLM.Part> => {
@@ -228,13 +227,15 @@ const exchangeOf = (line: Line | typeof Withheld.Type, base: (wire: string) => E
   if (like !== undefined && above === undefined) return Either.left("it is like an exchange that is not above it")
   if (like !== undefined && slots.some((slot) => (above?.pieces[slot].length ?? 0) < like[slot]))
     return Either.left("it has more in common with an exchange than that has pieces")
+  const parts = unpack(reply)
+  if (!isWhole(parts)) return Either.left("its reply does not end in its one finish")
   const whole = (slot: Slot) => [...(above?.pieces[slot].slice(0, like?.[slot]) ?? []), ...(line[slot] ?? [])]
   return Either.right({
     wire,
     pass,
     pieces: { system: whole("system"), messages: whole("messages"), tools: whole("tools") },
     parameters: parameters ?? above?.parameters ?? {},
-    reply: unpack(reply)
+    reply: parts
   })
 }
 

@@ -103,10 +103,6 @@ const missing = (path: string): LLMError =>
 
 const noPieces: Cassette.Names["pieces"] = { system: [], messages: [], tools: [] }
 
-/** A whole reply ends in its one finish. */
-const isWhole = (parts: ReadonlyArray<LLM.Part>): boolean =>
-  parts.findIndex(({ _tag }) => _tag === "Finish") === parts.length - 1 && parts.length > 0
-
 const make = <E, R>(
   options: Replay | Recording<E, R>
 ): Effect.Effect<typeof LLM.LLM.Service, LLMError | E, FileSystem.FileSystem | R | Scope.Scope> =>
@@ -144,7 +140,7 @@ const make = <E, R>(
 
     const save = (names: Cassette.Names, reply: ReadonlyArray<LLM.Part>) =>
       Effect.gen(function* () {
-        if (!isWhole(reply)) return
+        if (!Cassette.isWhole(reply)) return
         const isSecret = holds(`${textsOf(reply)}\n${JSON.stringify(names)}`)
         const { pass, wire } = names
         if (isSecret) yield* Effect.logWarning(`The reply of pass ${pass} holds a secret and was not kept.`)

@@ -41,8 +41,11 @@ const escaped = (text: string): string => JSON.stringify(text).slice(1, -1)
 const inJson = (texts: ReadonlyArray<string>): ReadonlyArray<string> =>
   Array.from(new Set(texts.flatMap((text) => [text, escaped(text), escaped(escaped(text))])))
 
-const units = (text: string): string =>
-  Array.from({ length: text.length }, (_, at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, "0")}`).join("")
+/** A text without the escapes that JSON does not need, which a writer may put anywhere, and as often as the JSON is in JSON. */
+const unescaped = (text: string): string =>
+  text.replace(/\\+(?:u([0-9a-f]{4})|\/)/gi, (_, unit: string | undefined) =>
+    unit === undefined ? "/" : escaped(String.fromCharCode(Number.parseInt(unit, 16)))
+  )
 
 /** The spellings of a value that give it away, in lower case where their case says nothing. */
 const spellings = (
@@ -57,7 +60,7 @@ const spellings = (
     ...standard,
     ...standard.map((one) => one.replaceAll("+", "-").replaceAll("/", "_"))
   ]
-  return { exact: inJson(exact), folded: inJson([Encoding.encodeHex(value), percent(value), units(value)]) }
+  return { exact: inJson(exact), folded: inJson([Encoding.encodeHex(value), percent(value)]) }
 }
 
 /** Whether a text holds a secret. */
@@ -73,9 +76,10 @@ export const finder = (secrets: ReadonlyArray<Redacted.Redacted>): Holds => {
     .map(spellings)
   const exact = known.flatMap((one) => one.exact)
   const folded = known.flatMap((one) => one.folded)
-  return (text) => {
+  const isIn = (text: string): boolean => {
     if (shapes.some((shape) => shape.test(text)) || exact.some((one) => text.includes(one))) return true
     const lower = folded.length === 0 ? "" : text.toLowerCase()
     return folded.some((one) => lower.includes(one))
   }
+  return (text) => isIn(text) || isIn(unescaped(text))
 }

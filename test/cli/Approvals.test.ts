@@ -194,7 +194,7 @@ describe("wherefore approvals, approve, deny and resolve", () => {
     assert.strictEqual(denied.code, 0, denied.stderr)
     assert.deepInclude(JSON.parse(denied.stdout.split("\n")[0] ?? ""), { runId: "r", verdict: "deny", by: "bob" })
     const last = await Fixture.inside(["approve", "r", "apr_c"])
-    assert.match(last.stderr, /next {2}resume it from its program: Agent\.resume/)
+    assert.match(last.stderr, /next {2}wherefore resume r FILE\.ts {2}\(the program of the run\)/)
 
     assert.strictEqual((await resume("r")).answer, "ran-ok denied ran-ok")
     assert.deepStrictEqual(ran, [

@@ -53,6 +53,7 @@ describe("The command", () => {
       const verbs = [
         "wherefore.help/1",
         "run",
+        "resume",
         "runs",
         "show",
         "why",
@@ -63,6 +64,7 @@ describe("The command", () => {
         "deny",
         "resolve",
         "verify",
+        "anchor",
         "import",
         "serve",
         "help"
@@ -250,7 +252,7 @@ describe("The command", () => {
         const changed = `${text.slice(0, at)}X${text.slice(at + 1)}`
         const { stdout } = await check(1, ["verify", fixture.write("changed.ndjson", changed)], /FAILS at #\d+\n/, /^$/)
         assert.isAtMost(Number(/FAILS at #(\d+)/.exec(stdout)?.[1]), seq)
-        await check(3, ["show", "changed.ndjson"], /^$/, /See what is wrong with it: wherefore verify changed\.ndjson/)
+        await check(4, ["show", "changed.ndjson"], /^$/, /See what is wrong with it: wherefore verify changed\.ndjson/)
       }
     })
 
@@ -511,16 +513,16 @@ describe("The command", () => {
       )
     })
 
-    it("exits with 1 if there is no answer", async () => {
+    it("exits with what came of it if there is no answer", async () => {
       fixture.write("stops.ts", scripted("[call('x'), call('x'), call('x'), 'never']"))
       await check(
-        1,
+        6,
         ["run", "stops.ts", "--", "Go.", "stops"],
         /^stopped {2}The run's budget of 3 passes/,
         /refused +x/
       )
       fixture.write("fails.ts", scripted("[]"))
-      await check(1, ["run", "fails.ts", "--", "Go.", "fails"], /^failed/, /script/)
+      await check(7, ["run", "fails.ts", "--", "Go.", "fails"], /^failed/, /script/)
     })
 
     it("says what it lacks", async () => {
