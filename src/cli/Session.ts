@@ -44,6 +44,7 @@ const code: { readonly [N in Exclude<Verb.Name, "help">]: () => Module } = {
   deny: () => import("./DecideCommand.ts"),
   resolve: () => import("./ResolveCommand.ts"),
   verify: () => import("./VerifyCommand.ts"),
+  replay: () => import("./ReplayCommand.ts"),
   anchor: () => import("./AnchorCommand.ts"),
   import: () => import("./ImportCommand.ts"),
   serve: () => import("./ServeCommand.ts")

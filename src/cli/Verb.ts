@@ -225,6 +225,19 @@ export const verbs = [
     examples: ["wherefore verify @", "wherefore verify run.ndjson --anchor 24:9c1e…"]
   },
   {
+    name: "replay",
+    takes: "RUN",
+    least: 1,
+    most: 1,
+    what: "make each request again; calls nothing",
+    options: [],
+    details: [
+      "Each request is made anew from what the record holds up to there, and compared with what was sent. Exits with 1 and names the first pass that differs, and its piece. What an agent would do now is asked in a program: Replay.run.",
+      runs
+    ],
+    examples: ["wherefore replay @", "wherefore replay run.ndjson --json"]
+  },
+  {
     name: "anchor",
     takes: "ACTION [RUN | NAME | FILE]",
     least: 1,

@@ -37,6 +37,7 @@ import * as AgentManifest from "./AgentManifest.ts"
 import type * as AgentOptions from "./AgentOptions.ts"
 import * as AgentReview from "./AgentReview.ts"
 import * as AgentSkills from "./AgentSkills.ts"
+import * as AgentSpec from "./AgentSpec.ts"
 import * as AgentStream from "./AgentStream.ts"
 import * as AgentTool from "./AgentTool.ts"
 import * as Approval from "./Approval.ts"
@@ -46,7 +47,6 @@ import * as LoadedRun from "./LoadedRun.ts"
 import * as Loop from "./Loop.ts"
 import * as Onlooker from "./Onlooker.ts"
 import * as RunId from "./RunId.ts"
-import * as Tokenizer from "./Tokenizer.ts"
 
 export type { Handlers as BoundHandlers, Prepared } from "./Dispatch.ts"
 export type { Progress } from "./Loop.ts"
@@ -206,7 +206,7 @@ const drive = <R, A>(
   first: ReadonlyArray<Event.Event>
 ) =>
   Effect.gen(function* () {
-    const { concurrency, grounding, limits, maxResultChars, parameters, pieces, repertoire, tools } = agent
+    const { concurrency, maxResultChars, tools } = agent
     const handlers = AgentAnswer.handled(yield* agent.handlers, agent.answer.asking)
     const unhandled = Array.from(tools.keys()).filter((name) => !handlers.has(name))
     const missing = [
@@ -214,17 +214,7 @@ const drive = <R, A>(
       ...(yield* AgentArtifacts.storeProblems(agent))
     ]
     if (missing.length > 0) return yield* AgentError.invalid(agent.name, missing)
-    const own = Array.from(tools.values(), ({ declared }) => declared)
-    const spec = {
-      pieces,
-      tools: [...own.filter(({ name }) => repertoire?.tools.has(name) !== true), ...AgentArtifacts.tools(agent)],
-      ...(repertoire === undefined ? {} : { skills: repertoire }),
-      parameters,
-      limits,
-      progress: agent.progress,
-      ...(yield* Tokenizer.needed(agent.window ?? recorded.started?.manifest.window, limits)),
-      ...(grounding === undefined ? {} : { grounding })
-    }
+    const spec = yield* AgentSpec.of(agent, recorded.started?.manifest.window)
     const see = yield* Onlooker.Onlooker
     const emit: Emit =
       see === undefined

@@ -3,6 +3,7 @@
  *
  * @internal
  */
+import * as Chunk from "effect/Chunk"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -48,4 +49,12 @@ export const resume = (runId: string, { wallTimeMs }: Event.Limits) =>
     const isIdle = wallTimeMs !== undefined && gap > 0 && isOpen
     const resumed: ReadonlyArray<Event.Event> = isIdle ? [{ _tag: "RunResumed", idleMs: gap }] : []
     return { state, drivenSince: startedAt + idleMs + (isIdle ? gap : 0), resumed }
+  })
+
+/** What the record of a run holds, in order. */
+export const events = (runId: string): Effect.Effect<ReadonlyArray<Event.Event>, Record.RecordError, Record.Record> =>
+  Effect.gen(function* () {
+    const record = yield* Record.Record
+    const entries = yield* Stream.runCollect(record.read(runId))
+    return Chunk.toReadonlyArray(entries).map(({ event }) => event)
   })

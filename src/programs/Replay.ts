@@ -6,6 +6,8 @@
  * - `reconcile`: it may have acted, and there is a way to find out: `Replay.reconcile(tool, probe)`.
  * - `never`: it may have acted. The default for a tool that is not read-only.
  *
+ * `run` is another matter: a recorded run, gone through again by the code of now.
+ *
  * @since 0.1.0
  */
 import * as Tool from "@effect/ai/Tool"
@@ -15,6 +17,9 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as Event from "../kernel/Event.ts"
+
+export { Drift, events, run } from "./Replaying.ts"
+export type { Replayed } from "./Replaying.ts"
 
 /** Annotates a tool: `tool.annotate(Replay.Replay, "idempotent")`. */
 export class Replay extends Context.Tag("wherefore/programs/Replay")<Replay, Event.ReplayClass>() {}
