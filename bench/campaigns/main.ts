@@ -9,6 +9,7 @@ import type { Campaign, Size } from "./Campaign.ts"
 import { run } from "./planted/main.ts"
 
 const campaigns = new Map<string, () => Promise<Campaign>>([
+  ["c1", async () => (await import("./c1.ts")).campaign],
   ["c3", async () => (await import("./c3.ts")).campaign],
   ["c5", async () => (await import("./c5.ts")).campaign],
   ["c6", async () => (await import("./c6.ts")).campaign]

@@ -152,8 +152,8 @@ const wired = (program: string, steps: number, at: number, fault?: CrashWire.Fau
   }
 }
 
-/** How many steps the script has, by how many trials there are. */
-const stepsFor = (trials: number) => (trials <= 100 ? 8 : trials <= 2_000 ? 60 : 200)
+/** How many steps the script has, by how many trials there are: from the second size on there are enough for all cases. */
+const stepsFor = (trials: number) => (trials <= 100 ? 8 : trials <= 2_000 ? 16 : 200)
 
 const shuffled = <A>(all: ReadonlyArray<A>, seed: number): ReadonlyArray<A> => {
   const next = chance(seed)
@@ -258,13 +258,17 @@ export const run = async (trials: number, seed: number, options: Options = {}) =
     }
 
     const every = Array.from(new Set(cases.map(({ kind }) => kind)))
-    const chosen = every.flatMap((kind) =>
-      dealt(
-        cases.filter((one) => one.kind === kind),
-        Math.ceil(trials / every.length),
-        seed
-      )
-    )
+    const chosen =
+      cases.length <= trials
+        ? cases
+        : every.flatMap((kind) =>
+            dealt(
+              cases.filter((one) => one.kind === kind),
+              Math.ceil(trials / every.length),
+              seed
+            )
+          )
+    if (chosen.length < cases.length) count("cases that were left out", cases.length - chosen.length)
     const covered = new Map<string, Set<string>>()
     const waiting = [...chosen]
     const work = async () => {

@@ -5,6 +5,7 @@
 import { Cause, Context, Effect, Either, Exit, FiberId, Layer, Stream } from "effect"
 import { createHash } from "node:crypto"
 import { Agent, ArtifactStore, type Event, LLM, type Outcome, Record, Why } from "../../src/index.ts"
+import type * as Dice from "./Dice.ts"
 import type * as Machine from "./Machine.ts"
 import * as Model from "./Model.ts"
 import * as Outside from "./Outside.ts"
@@ -15,7 +16,7 @@ import * as World from "./World.ts"
 
 export interface Simulated {
   readonly story: Story.Story
-  /** SHA-256 over the whole story, in its order. */
+  /** SHA-256 over all that happened and is on the records, in its order. */
   readonly hash: string
   readonly hits: ReadonlyMap<string, number>
 }
@@ -27,7 +28,24 @@ type Life = "crashed" | { readonly pending: ReadonlyArray<Outcome.Pending> } | "
 
 const handlers = Effect.runSync(Effect.scoped(Layer.build(Outside.handlers)))
 
-export const run = async (seed: number): Promise<Simulated> => {
+/** What the package says of a run at the end: whether it is whole, and why three of its calls were made. */
+const explain = ({ tell, ...world }: World.World, dice: Dice.Dice, runId: string): void => {
+  const entries = World.read(world, runId)
+  const verified = Effect.runSync(Effect.either(Record.verify(entries)))
+  tell({ what: "verified", runId, came: Either.isRight(verified) ? "whole" : verified.left.kind })
+  const events = entries.map(({ event }) => event)
+  const called = events.flatMap((event) => (event._tag === "ToolCalled" ? [event] : []))
+  for (let k = 0; k < 3 && called.length > 0; k++) {
+    const [one] = called.splice(dice.int(0, called.length - 1), 1)
+    if (one === undefined) break
+    const chain = Why.tool(events, one.toolCallId, one.iteration)
+    const roots = chain.nodes.filter(({ kind }) => kind === "root").length
+    tell({ what: "explained", runId, toolCallId: one.toolCallId, roots, gaps: chain.gaps.map(({ kind }) => kind) })
+  }
+}
+
+/** `isExplained`: the package's own means are asked about the records, too. What they say follows from those alone. */
+export const run = async (seed: number, isExplained = true): Promise<Simulated> => {
   const world = World.make(seed)
   const { faults, machine, tell } = world
   const dice = world.dice.of("simulation")
@@ -239,21 +257,9 @@ export const run = async (seed: number): Promise<Simulated> => {
 
   const records: { [runId: string]: ReadonlyArray<Story.Entry> } = {}
   for (const runId of runs) {
-    const entries = World.entriesOf(world, runId)
-    const events = entries.map(({ event }) => event)
-    records[runId] = JSON.parse(JSON.stringify(entries))
+    records[runId] = JSON.parse(JSON.stringify(World.read(world, runId)))
     const heard = followers.get(runId)
     if (heard !== undefined) tell({ what: "followed", runId, hashes: heard })
-    const verified = Effect.runSync(Effect.either(Record.verify(entries)))
-    tell({ what: "verified", runId, came: Either.isRight(verified) ? "whole" : verified.left.kind })
-    const called = events.flatMap((event) => (event._tag === "ToolCalled" ? [event] : []))
-    for (let k = 0; k < 3 && called.length > 0; k++) {
-      const [one] = called.splice(dice.int(0, called.length - 1), 1)
-      if (one === undefined) break
-      const chain = Why.tool(events, one.toolCallId, one.iteration)
-      const roots = chain.nodes.filter(({ kind }) => kind === "root").length
-      tell({ what: "explained", runId, toolCallId: one.toolCallId, roots, gaps: chain.gaps.map(({ kind }) => kind) })
-    }
   }
   const story: Story.Story = {
     seed,
@@ -265,5 +271,7 @@ export const run = async (seed: number): Promise<Simulated> => {
     lines: world.lines,
     records
   }
-  return { story, hash: createHash("sha256").update(JSON.stringify(story)).digest("hex"), hits: faults.hits }
+  const hash = createHash("sha256").update(JSON.stringify(story)).digest("hex")
+  if (isExplained) for (const runId of runs) explain(world, dice, runId)
+  return { story, hash, hits: faults.hits }
 }

@@ -19,6 +19,8 @@ export interface World {
   readonly artifacts: typeof ArtifactStore.ArtifactStore.Service
   /** Where the refs of artifacts come from. */
   readonly entropy: typeof Entropy.Entropy.Service
+  /** What has been read of each run. */
+  readonly known: Map<string, Array<Event.Entry>>
   /** Which run each process drives. */
   readonly drives: Map<string, string>
   /** Which processes wait for a package to be loaded, where their runs need one. */
@@ -37,13 +39,23 @@ export interface World {
 const build = <A, S>(layer: Layer.Layer<A>, tag: Context.Tag<A, S>): S =>
   Context.get(Effect.runSync(Effect.scoped(Layer.build(Layer.fresh(layer)))), tag)
 
-/** The entries of a run now, or none. */
-export const entriesOf = (world: Pick<World, "record">, runId: string): ReadonlyArray<Event.Entry> =>
+/** The entries of a run from a place on, or none. */
+export const read = (world: Pick<World, "record">, runId: string, from = 0): ReadonlyArray<Event.Entry> =>
   Array.from(
     Effect.runSync(
-      Stream.runCollect(world.record.read(runId)).pipe(Effect.orElseSucceed((): ReadonlyArray<Event.Entry> => []))
+      Stream.runCollect(world.record.read(runId, { from })).pipe(
+        Effect.orElseSucceed((): ReadonlyArray<Event.Entry> => [])
+      )
     )
   )
+
+/** The entries of a run now, or none: those that came since are read. */
+export const entriesOf = (world: Pick<World, "record" | "known">, runId: string): ReadonlyArray<Event.Entry> => {
+  const known = world.known.get(runId) ?? []
+  world.known.set(runId, known)
+  known.push(...read(world, runId, known.length))
+  return known
+}
 
 export const make = (seed: number): World => {
   const dice = Dice.make(seed)
@@ -74,6 +86,7 @@ export const make = (seed: number): World => {
     record: build(Record.layerMemory, Record.Record),
     artifacts: build(ArtifactStore.layerMemory(), ArtifactStore.ArtifactStore),
     drives,
+    known: new Map(),
     entropy: Effect.runSync(Effect.provide(Entropy.Entropy, Entropy.layerSeeded(seed))),
     loading: new Set(),
     loads: false,

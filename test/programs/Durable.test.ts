@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Either, Exit, Fiber, Layer, Option, Stream, TestClock } from "effect"
 import type * as Outcome from "../../src/kernel/Outcome.ts"
+import type * as WaitEvent from "../../src/kernel/WaitEvent.ts"
 import * as Agent from "../../src/programs/Agent.ts"
 import * as Custody from "../../src/programs/Custody.ts"
 import * as Durable from "../../src/programs/Durable.ts"
@@ -10,12 +11,12 @@ import * as Record from "../../src/services/Record.ts"
 import * as Bank from "./Bank.ts"
 
 /** Agents in this process, over an engine and a record in memory. */
-const hosted = (ran: Bank.Ran, script: LLM.Chooser) =>
+const hosted = (ran: Bank.Ran, script: LLM.Chooser, record = Record.layerMemory) =>
   Durable.layer({ agents: [Bank.agent()], name: "here" }).pipe(
     Layer.provide(Bank.handlers(ran)),
     Layer.provide(LLM.layerScripted(script)),
     Layer.provide(Durable.layerMemory),
-    Layer.provideMerge(Layer.merge(ArtifactStore.layerMemory(), Record.layerMemory))
+    Layer.provideMerge(Layer.merge(ArtifactStore.layerMemory(), record))
   )
 
 const eventsOf = (runId: string) =>
@@ -31,8 +32,35 @@ const yes = (outcome: Outcome.Outcome<unknown>) => {
   return { ticket, argsDigest, verdict: "approve", by: "ann" } as const
 }
 
+/** A person decides just before the run is read for the so-many-th time after it has asked, and tells nobody. */
+const deciding = (nth: number): Layer.Layer<Record.Record> =>
+  Layer.effect(
+    Record.Record,
+    Effect.map(Record.Record, (record) => {
+      let asked: WaitEvent.ApprovalAsked | undefined
+      let looks = 0
+      return {
+        ...record,
+        append: (runId, seq, events) =>
+          Effect.tap(record.append(runId, seq, events), () => {
+            asked ??= events.find((event) => event._tag === "ApprovalAsked")
+          }),
+        read: (runId, options) =>
+          Stream.suspend(() => {
+            if (asked === undefined || (looks += 1) !== nth) return record.read(runId, options)
+            const decided = Agent.decide(runId, { ...asked, verdict: "approve", by: "ann" })
+            return Stream.concat(
+              Stream.drain(Stream.orDie(Stream.fromEffect(Effect.provideService(decided, Record.Record, record)))),
+              record.read(runId, options)
+            )
+          })
+      }
+    })
+  ).pipe(Layer.provide(Record.layerMemory))
+
 const looks = Bank.model(Bank.look("a"))
 const pays = Bank.model(Bank.pay("p"))
+const paysTwice: LLM.Chooser = (wire, index) => (wire.iteration === 2 ? LLM.together(Bank.pay("q")) : pays(wire, index))
 
 describe("Durable", () => {
   it.live("drives a run that was started, once for one id", () => {
@@ -117,6 +145,36 @@ describe("Durable", () => {
       assert.deepStrictEqual(ran, ["pay 5 to p"])
     }).pipe(Effect.provide(hosted(ran, pays)))
   })
+
+  it.effect("is woken by every decision, and not by the first alone", () => {
+    const ran: Bank.Ran = []
+    return Effect.gen(function* () {
+      const soon = (until: "ended" | "waiting") =>
+        Effect.gen(function* () {
+          const asked = yield* Effect.fork(Durable.await("one", { until }))
+          yield* TestClock.adjust("1 second")
+          return Option.getOrThrow(yield* Fiber.poll(asked))
+        })
+      yield* Durable.start("bank", "Pay.", { runId: "one" })
+      for (const until of ["waiting", "ended"] as const) {
+        const waiting = yield* yield* soon("waiting")
+        yield* Durable.signal("one", yes(waiting))
+        yield* yield* soon(until)
+      }
+      assert.deepStrictEqual(ran, ["pay 5 to p", "pay 5 to q"])
+    }).pipe(Effect.provide(hosted(ran, paysTwice)))
+  })
+
+  for (const nth of [1, 2, 3, 4]) {
+    it.effect(`goes on when it is decided while it comes to rest, before its look number ${nth}`, () => {
+      const ran: Bank.Ran = []
+      return Effect.gen(function* () {
+        yield* Durable.start("bank", "Pay.", { runId: "one" })
+        yield* TestClock.adjust("1 second")
+        assert.deepStrictEqual(ran, ["pay 5 to p"])
+      }).pipe(Effect.provide(hosted(ran, pays, deciding(nth))))
+    })
+  }
 
   it.live("ends a run that waits when it is cancelled", () =>
     Effect.gen(function* () {
