@@ -86,5 +86,6 @@ export const filter: ReplyFilter.Filter = {
   body: (body) =>
     Array.isArray(body["output"])
       ? { ...response(body), output: ReplyFilter.typed(body, "output", items).map(item) }
-      : body
+      : // The package dies of a reply that has none.
+        { ...body, output: body["output"] ?? null }
 }

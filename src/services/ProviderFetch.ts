@@ -54,6 +54,10 @@ const limited = (response: Response): Response => {
   return new Response(body.pipeThrough(limit), { headers, status, statusText })
 }
 
+/** A body that breaks off belongs to an answer that had begun: the call may have been billed. */
+const cut = (statusCode: number) => (cause: unknown) =>
+  Promise.reject(cause instanceof Error ? Object.assign(new Error(""), { cause, statusCode }) : cause)
+
 /** A `fetch` of one provider's. */
 export const make =
   (fetch: Fetch, asked: Asked): Fetch =>
@@ -64,5 +68,5 @@ export const make =
       const response = limited(answered)
       const type = (response.headers.get("content-type") ?? "").toLowerCase()
       if (!response.ok || response.body === null || !/json|html/.test(type)) return response
-      return response.text().then((text) => read(response, text, asked))
+      return response.text().then((text) => read(response, text, asked), cut(response.status))
     })

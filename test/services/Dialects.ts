@@ -246,7 +246,7 @@ export const responses: Dialect = {
               : item.type === "reasoning"
                 ? { ...item, summary: [], encrypted_content: "" }
                 : { ...item, arguments: "", status: "in_progress" }
-          const call = calls.find((call) => "call_id" in item && call.id === item.call_id)
+          const call = calls[output_index - (items.length - calls.length)]
           const within =
             item.type === "message"
               ? deltas.map((delta) => ({ type: "response.output_text.delta", content_index: 0, delta, ...at }))
