@@ -53,7 +53,12 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ op: fc.constant("read" as const), run: one, from: seq, to: seq }) },
   {
     weight: 2,
-    arbitrary: fc.record({ op: fc.constant("tail" as const), run: one, from: seq, count: fc.integer({ min: 1, max: 3 }) })
+    arbitrary: fc.record({
+      op: fc.constant("tail" as const),
+      run: one,
+      from: seq,
+      count: fc.integer({ min: 1, max: 3 })
+    })
   },
   { weight: 2, arbitrary: fc.record({ op: fc.constant("list" as const), limit: fc.integer({ min: 0, max: 3 }) }) },
   { weight: 2, arbitrary: fc.record({ op: fc.constant("pass" as const), ms: fc.integer({ min: 0, max: 3 }) }) },

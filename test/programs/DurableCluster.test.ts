@@ -159,10 +159,10 @@ describe("DurableCluster", () => {
         )
         const url = Redacted.make(`postgres://postgres@127.0.0.1:${link.port}/${yield* database}`)
         const lost = (where: "answer" | "question", text: string) =>
-          Effect.flatMap(
-            Effect.sync(() => link.lose(where, text)),
-            (lost) => Effect.succeed(Effect.promise(() => lost))
-          )
+          Effect.sync(() => {
+            const done = link.lose(where, text)
+            return Effect.promise(() => done)
+          })
         const ran: Bank.Ran = []
         const port = yield* Effect.promise(ClusterHost.freePort)
         const one = yield* Layer.build(runner("one", url, port, ran))
