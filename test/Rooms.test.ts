@@ -138,6 +138,7 @@ describe("Rooms", () => {
       "src/programs/Durable.ts",
       "src/programs/DurableCalls.ts",
       "src/programs/DurableCluster.ts",
+      "src/programs/DurableInbox.ts",
       "src/programs/DurableRun.ts"
     ])
   })

@@ -79,22 +79,26 @@ const transform = (events: Events): TransformStream<string, string> => {
 const isStream = (response: Response): boolean =>
   (response.headers.get("content-type") ?? "").toLowerCase().includes("text/event-stream")
 
-const whole = ({ body }: Filter, text: string): string => {
+/** What is too deep to be written again is no reply: packages die of it. */
+const whole = ({ body }: Filter, response: Response, text: string): Response | Promise<never> => {
+  const { headers, status, statusText } = response
   const value = parsed(text)
-  const left = value === undefined ? undefined : Either.try(() => JSON.stringify(body(value, text)))
-  return left === undefined || Either.isLeft(left) ? text : left.right
+  const left = value === undefined ? Either.right(text) : Either.try(() => JSON.stringify(body(value, text)))
+  const sent = { responseBody: text, responseHeaders: Object.fromEntries(headers) }
+  return Either.isRight(left)
+    ? new Response(left.right, { headers, status, statusText })
+    : Promise.reject({ name: "AI_InvalidResponseDataError", issues: [{ path: [] }], ...sent })
 }
 
 const apply = (filter: Filter, response: Response): Response | Promise<Response> => {
   if (!response.ok || response.body === null) return response
   const { headers, status, statusText } = response
-  const init = { headers, status, statusText }
-  if (!isStream(response)) return response.text().then((text) => new Response(whole(filter, text), init))
+  if (!isStream(response)) return response.text().then((text) => whole(filter, response, text))
   const left = response.body
     .pipeThrough(new TextDecoderStream())
     .pipeThrough(transform(filter.events()))
     .pipeThrough(new TextEncoderStream())
-  return new Response(left, init)
+  return new Response(left, { headers, status, statusText })
 }
 
 /** A `fetch` whose replies are filtered. */

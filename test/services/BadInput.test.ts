@@ -347,7 +347,7 @@ describe("A body that inflates without end", () => {
   for (const over of overs.filter(({ name }) => /^Anthropic.*streamed|compatible.*whole/.test(name))) {
     it.scopedLive(`is read no further than the longest reply: ${over.name}`, () =>
       Effect.gen(function* () {
-        const { bad, good } = yield* asking(over)
+        const { bad } = yield* asking(over)
         for (const status of [200, 500]) {
           let sent = 0
           const outcome = yield* bad(async ({ response }) => {

@@ -45,7 +45,7 @@ const tried = (directory: string, test: string, only: string | undefined, bail: 
 const foundIn = (said: string): string | undefined => {
   const [, kind = "", text = ""] = /^ *FAIL +\S+ > .*\n(\w*)(?:: (.*))?$/m.exec(said) ?? []
   if (kind === "AssertionError") return text
-  const isOwn = kind !== "" && !/^(Type|Reference|Syntax|Range)Error$/.test(kind) && !/^Test timed out/.test(text)
+  const isOwn = kind !== "" && !/^(Type|Reference|Syntax|Range)Error$/.test(kind) && !text.startsWith("Test timed out")
   return isOwn ? `${kind} ${text}`.trim() : undefined
 }
 
