@@ -99,7 +99,7 @@ export const verbs = [
   },
   {
     name: "why",
-    takes: "RUN [--value TEXT | --call ID [--pass N] | --pass N | --missing N | --decision N]",
+    takes: "RUN [--value TEXT | --call ID | --pass N | …]",
     least: 1,
     most: 2,
     what: "walk what was said back to what caused it",
@@ -239,7 +239,7 @@ export const verbs = [
   },
   {
     name: "anchor",
-    takes: "ACTION [RUN | NAME | FILE]",
+    takes: "ACTION [WHAT]",
     least: 1,
     most: 2,
     what: "sign how far runs are, to keep elsewhere",

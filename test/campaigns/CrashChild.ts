@@ -1,36 +1,14 @@
 /**
  * A `CrashChild` is a process of its own that does a script on a store, and what was heard of it before it was stopped.
  */
-import { build } from "esbuild"
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
-import { join } from "node:path"
-import { fileURLToPath } from "node:url"
+import { readFileSync } from "node:fs"
+import * as Bundle from "../Bundle.ts"
 
 export const traceable = spawnSync("strace", ["-f", "-o", "/dev/null", "true"]).status === 0
 
-const source = fileURLToPath(new URL("./fixtures/crash.ts", import.meta.url))
-const packages = fileURLToPath(new URL("../../node_modules", import.meta.url))
-
-/** The program in one file: it starts in a third of a second, and is started for every case. */
-export const bundle = async (): Promise<{ readonly program: string; readonly remove: () => void }> => {
-  // Below the packages, where it finds those that cannot be a part of it.
-  const cache = join(packages, ".cache")
-  mkdirSync(cache, { recursive: true })
-  const directory = mkdtempSync(join(cache, "crash-"))
-  const program = join(directory, "crash.mjs")
-  await build({
-    entryPoints: [source],
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    outfile: program,
-    external: ["better-sqlite3", "pg-native"],
-    banner: { js: "import{createRequire as c}from'node:module';const require=c(import.meta.url);" },
-    logLevel: "error"
-  })
-  return { program, remove: () => rmSync(directory, { recursive: true, force: true }) }
-}
+/** It is started for every case. */
+export const bundle = (): Promise<Bundle.Bundle> => Bundle.make(new URL("./fixtures/crash.ts", import.meta.url))
 
 export interface Ran {
   readonly said: string

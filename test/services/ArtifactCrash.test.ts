@@ -1,6 +1,6 @@
 import { NodeFileSystem } from "@effect/platform-node"
 import * as FileSystem from "@effect/platform/FileSystem"
-import { assert, describe, it } from "@effect/vitest"
+import { afterAll, assert, describe, it } from "@effect/vitest"
 import { Effect, Option, Stream } from "effect"
 import { spawn, spawnSync } from "node:child_process"
 import * as fs from "node:fs"
@@ -8,6 +8,7 @@ import type * as Artifact from "../../src/kernel/Artifact.ts"
 import { all, type Store } from "../../src/services/ArtifactStoreCase.ts"
 import * as FileSystemArtifactStore from "../../src/services/FileSystemArtifactStore.ts"
 import * as RecordLock from "../../src/services/RecordLock.ts"
+import * as Bundle from "../Bundle.ts"
 import * as Database from "./ArtifactDatabase.ts"
 import * as Directory from "./ArtifactDirectory.ts"
 import * as Disk from "./ArtifactDisk.ts"
@@ -133,7 +134,8 @@ const crash = (stopAt: number, lost: ((index: number) => boolean) | undefined) =
     return { ...survived, isWhole: disk.steps() < stopAt }
   }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))
 
-const child = new URL("./fixtures/puts.ts", import.meta.url).pathname
+const { program, remove } = await Bundle.make(new URL("./fixtures/puts.ts", import.meta.url))
+afterAll(remove)
 
 interface Killing {
   readonly kind: "directory" | "sqlite"
@@ -145,7 +147,7 @@ interface Killing {
 /** A process of its own that puts, under these options of `strace` if there are some. */
 const putting = (directory: string, { count, kind, length }: Killing, strace?: ReadonlyArray<string>) =>
   Effect.async<ReadonlyArray<string>>((resume) => {
-    const node = ["--import", "tsx", child, kind, directory, `${count}`, `${length}`]
+    const node = [program, kind, directory, `${count}`, `${length}`]
     const [command, args] =
       strace === undefined
         ? [process.execPath, node]

@@ -1,11 +1,15 @@
 import { Effect } from "effect"
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import * as fs from "node:fs"
+import { afterAll } from "vitest"
+import * as Bundle from "../Bundle.ts"
 
 export const traceable = spawnSync("strace", ["-o", "/dev/null", "true"]).status === 0
 export const reason = traceable ? "" : " (skipped: strace does not work here)"
 
-const program = new URL("./fixtures/appends.ts", import.meta.url).pathname
+const { program, remove } = await Bundle.make(new URL("./fixtures/appends.ts", import.meta.url))
+afterAll(remove)
+
 export interface Outcome {
   readonly lines: ReadonlyArray<string>
   readonly signal: string | null
@@ -35,8 +39,6 @@ export const appending = (
   Effect.async<Outcome>((resume) => {
     const trace = `${options.traces ?? target}/trace`
     const node = [
-      "--import",
-      "tsx",
       program,
       target,
       "run-1",
