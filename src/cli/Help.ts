@@ -33,7 +33,7 @@ export const ofVerb = (verb: Verb.Verb): ReadonlyArray<ScreenLine.Line> => [
 export const overview: ReadonlyArray<ScreenLine.Line> = [
   ScreenLine.plain("wherefore VERB: an answer, and the exact context that caused it"),
   [],
-  ...table(Verb.verbs.map(({ name, takes, what }) => [`${name} ${takes.replace(/ \[--value.*/, " …")}`, what])),
+  ...table(Verb.verbs.map(({ name, takes, what }) => [`${name} ${takes.replace(/ \[--.*/, " …")}`, what])),
   [],
   title("Options of every verb"),
   ...table([...optionRows(Verb.common), ["--version", "the version, without a verb"]]),

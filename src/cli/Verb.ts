@@ -24,7 +24,7 @@ export interface Verb {
 }
 
 export const common: ReadonlyArray<Option> = [
-  { name: "dir", value: "DIR", what: "where the records are; .wherefore if absent, or a database" },
+  { name: "dir", value: "DIR", what: "where the records are, or a database" },
   { name: "json", what: "one JSON object a line, the first with the format" },
   { name: "debug", what: "print the cause of an error" },
   { name: "help", what: "this text" }

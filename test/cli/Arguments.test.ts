@@ -72,10 +72,7 @@ describe("Arguments", () => {
     [["runs", "--value", "x"], '"runs" has no option "--value". See: wherefore runs --help'],
     [["runs", "-x"], '"runs" has no option "-x". See: wherefore runs --help'],
     [["--jsn"], 'There is no option "--jsn". See: wherefore help'],
-    [
-      ["why"],
-      '"why" needs RUN. Write: wherefore why RUN [--value TEXT | --call ID [--pass N] | --pass N | --missing N | --decision N]'
-    ],
+    [["why"], '"why" needs RUN. Write: wherefore why RUN [--value TEXT | --call ID | --pass N | …]'],
     [["run"], '"run" needs FILE.ts. Write: wherefore run FILE.ts [-- ARGUMENTS]'],
     [["runs", "x"], '"runs" has no use for "x". Write: wherefore runs'],
     [["runs", "--json=yes"], "--json takes no value. Write --json alone."],
