@@ -253,7 +253,7 @@ export const verbs = [
     ],
     examples: [
       "wherefore anchor keygen example.org/agents --key anchor.key",
-      "wherefore anchor sign --key anchor.key > runs.anchor",
+      "wherefore anchor sign --key anchor.key | tee runs.anchor",
       "wherefore anchor check runs.anchor --trust example.org/agents+1a2b3c4d+…"
     ]
   },
